@@ -6,27 +6,13 @@
 //! the statement that text is omitted. Any other comment is ordinary, and `...` outside a comment
 //! is code or prose.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+
 use crate::text::decode;
-
-/// The openers of comments that end with the line.
-const LINE_COMMENTS: [&str; 5] = ["//", "#", "--", ";", "%"];
-
-/// Openers and closers of other comments. Longer openers come before their own prefixes.
-const BLOCK_COMMENTS: [(&str, &str); 11] = [
-    ("{/*", "*/}"),
-    ("<!--", "-->"),
-    ("<%--", "--%>"),
-    ("{{!--", "--}}"),
-    ("{{--", "--}}"),
-    ("{#", "#}"),
-    ("--[[", "]]"),
-    ("(*", "*)"),
-    ("{-", "-}"),
-    ("@*", "*@"),
-    ("/*", "*/"),
-];
 
 /// Extensions of prose, in which `#` begins a heading and fenced blocks contain examples, which are
 /// often abbreviated on purpose.
@@ -35,12 +21,40 @@ const PROSE: [&str; 8] = ["md", "mdx", "markdown", "rst", "adoc", "asciidoc", "t
 /// The maximum length of a placeholder line, in bytes.
 const MAX_LINE: usize = 300;
 
-/// Words that are placeholders on their own, without naming the omitted text.
-const LONE_STATES: [&str; 6] = ["unchanged", "unmodified", "omitted", "elided", "snip", "brevity"];
+/// What comments begin with, `#`, `;` and `%` once or several times.
+const SIGNS: [&str; 15] = [
+    "//", "#", "--", ";", "%", "/*", "{/*", "<!--", "<%--", "{{!--", "{{--", "{#", "(*", "{-", "@*",
+];
 
-/// The maximum length of a placeholder that consists of dots, in bytes; longer ones are dotted
-/// lines.
-const MAX_DOTS: usize = 8;
+/// What may end a comment, and its text.
+const CLOSE: &str = r"[-.)\] ]*(?:\*/\}?|%?>|\}\}|#?\}|\*\)|\*@)?$";
+
+/// What a program consists of; of some parts it is common to say that they stay as they are.
+const PART: &str = r"(?:code|implementation|function|method|class|component|module|logic|body)s?";
+const NOUN: &str = r"(?:file|document|script|program|imports|code|implementation|function|method|class|component|module|logic|body)";
+
+/// Words that say which text is left out, and those that may precede them.
+const WHICH: &str = "(?:(?:keep|leave|your|the|all) )*(?:rest|remainder|remaining|existing|previous|original|others?)";
+
+/// That it is as it was, or not shown.
+const SAME: &str = "(?:(?:(?:is|are|remains?|stays?) )?(?:unchanged|unmodified|omitted|as is|as before|not shown)(?: for brevity)?|(?:remains?|stays?) (?:exactly )?the same|continues?)";
+
+/// A line without dots, or without a comment, is not looked at unless it has one of these: to compile the
+/// patterns takes milliseconds.
+const STEMS: [&str; 12] = [
+    "rest",
+    "remain",
+    "existing",
+    "previous",
+    "original",
+    "other",
+    "same",
+    "unchanged",
+    "unmodified",
+    "omitted",
+    "snip",
+    "no changes",
+];
 
 /// A line in place of omitted text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +68,13 @@ pub(crate) struct Placeholder<'a> {
 /// The first placeholder of `new` that is not already a line of one of the `old` texts, regardless
 /// of indentation. The `path` is only used to distinguish prose from code.
 pub(crate) fn first_added<'a>(new: &'a str, old: &[&[u8]], path: &str) -> Option<Placeholder<'a>> {
-    let mut found = placeholders(new, is_prose(path)).peekable();
-    found.peek()?;
+    let found = placeholders(new, is_prose(path));
+    if found.is_empty() {
+        return None;
+    }
     let old: Vec<String> = old.iter().map(|text| decoded(text)).collect();
     let known: HashSet<&str> = old.iter().flat_map(|text| text.lines()).map(str::trim).collect();
-    found.find(|found| !known.contains(found.text))
+    found.into_iter().find(|found| !known.contains(found.text))
 }
 
 /// Whether a placeholder that was found in a part of a new text is one in `whole` too: in prose it may stand in
@@ -79,21 +95,6 @@ pub(crate) fn is_prose(path: &str) -> bool {
     PROSE.iter().any(|known| known.eq_ignore_ascii_case(extension))
 }
 
-fn placeholders(text: &str, prose: bool) -> impl Iterator<Item = Placeholder<'_>> {
-    let lines = || text.lines().map(str::trim);
-    let next = lines().skip(1).chain([""]);
-    let mut fence = None;
-    let mut before = "";
-    lines().zip(next).enumerate().filter_map(move |(index, (line, next))| {
-        let before = std::mem::replace(&mut before, line);
-        if prose && is_fenced(line, &mut fence) {
-            return None;
-        }
-        let found = Line { text: line, before, next, prose }.is_placeholder();
-        found.then_some(Placeholder { line: index + 1, text: line })
-    })
-}
-
 /// Whether a line of prose begins, ends or belongs to a fenced block.
 fn is_fenced(line: &str, fence: &mut Option<&'static str>) -> bool {
     let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
@@ -106,367 +107,124 @@ fn is_fenced(line: &str, fence: &mut Option<&'static str>) -> bool {
     true
 }
 
-/// A line and its neighbours, all trimmed.
-struct Line<'a> {
-    text: &'a str,
-    before: &'a str,
-    next: &'a str,
-    prose: bool,
-}
-
-impl Line<'_> {
-    fn is_placeholder(&self) -> bool {
-        let line = self.text;
-        if line.is_empty() || line.len() > MAX_LINE {
-            return false;
+/// All placeholders of a text.
+fn placeholders(text: &str, is_prose: bool) -> Vec<Placeholder<'_>> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let (mut fence, patterns) = (None, Patterns::default());
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().copied().enumerate() {
+        let is_example = is_prose && is_fenced(line, &mut fence);
+        if is_example || line.len() > MAX_LINE || !may_be_placeholder(line) {
+            continue;
         }
-        if let Some((opener, text)) = comment(line) {
-            let is_heading = self.prose && LINE_COMMENTS.contains(&opener) && opener != "//";
-            let phrase = Phrase::of(text);
-            return !is_heading
-                && phrase.stands_for_text()
-                && !(phrase.words.is_empty() && self.is_in_comment(opener))
-                && (phrase.is_marked() || !self.is_in_sentence(opener, text));
-        }
-        // Documentation comments show examples.
-        if line.starts_with("///") || line.starts_with("//!") {
-            return false;
-        }
-        stands_alone(line) || !self.prose && is_after_code(line)
-    }
-
-    /// Whether a comment without an ellipsis is part of a sentence over several lines:
-    /// "only the header is rewritten; / the rest of the file is unchanged".
-    fn is_in_sentence(&self, opener: &str, text: &str) -> bool {
-        let continues = |text: &str| text.trim().starts_with(char::is_lowercase);
-        neighbour(self.before, opener).is_some() && continues(text)
-            || neighbour(self.next, opener).is_some_and(continues)
-    }
-
-    /// Whether a comment of dots is between other comments, as in examples and commented-out code.
-    fn is_in_comment(&self, opener: &str) -> bool {
-        [self.before, self.next].into_iter().all(|line| neighbour(line, opener).is_some())
-    }
-}
-
-/// The text of a neighbouring comment of the same kind.
-fn neighbour<'a>(line: &'a str, opener: &str) -> Option<&'a str> {
-    let (other, text) = comment(line)?;
-    (other == opener && !text.trim().is_empty()).then_some(text)
-}
-
-/// The opener and the text of a line that consists of a comment.
-fn comment(line: &str) -> Option<(&'static str, &str)> {
-    for (opener, closer) in BLOCK_COMMENTS {
-        if let Some(text) = line.strip_prefix(opener) {
-            let (text, rest) = text.split_once(closer).unwrap_or((text, ""));
-            return rest.trim().is_empty().then_some((opener, text));
+        let line_of = |at: Option<usize>| at.and_then(|at| lines.get(at)).copied().unwrap_or("");
+        let around = [line_of(index.checked_sub(1)), line_of(Some(index + 1))];
+        if patterns.match_line(line, is_prose) && !is_in_comment(line, around) {
+            found.push(Placeholder { line: index + 1, text: line });
         }
     }
-    if line.starts_with("///") || line.starts_with("//!") {
-        return None;
-    }
-    let opener = LINE_COMMENTS.into_iter().find(|opener| line.starts_with(opener))?;
-    let first = opener.chars().next()?;
-    Some((opener, line.trim_start_matches(first)))
+    found
 }
 
-/// Whether a line that is not a comment is a placeholder: `... existing code ...`,
-/// `[rest of the file unchanged]`. Code also begins with dots or brackets, so only space-separated
-/// words count.
-fn stands_alone(line: &str) -> bool {
-    let phrase = Phrase::of(line);
-    let is_code = line.contains(['=', ';', '"', '\'', '`', '{', '|'])
-        || line.split_whitespace().any(|word| word.trim_matches(['.', ',']).contains([',', '.']));
-    if is_code || phrase.words.len() < 2 || phrase.unknown > 0 {
-        return false;
+/// Whether to compare a line with the patterns.
+fn may_be_placeholder(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    let has_stem = STEMS.iter().any(|stem| lower.contains(stem));
+    if comment(line).is_some() {
+        return has_dots(line) || has_stem;
     }
-    if phrase.leading {
-        return phrase.names_text() || phrase.is_left_as_it_was();
-    }
-    phrase.bracketed
-        && (phrase.is_plain_placeholder() && phrase.words.len() > 2
-            || phrase.names_text() && phrase.has(&["here", "unchanged"]))
+    (has_dots(line) || line.starts_with(['(', '['])) && (has_stem || line.ends_with('}'))
 }
 
-/// Whether a comment after code, or between braces, is a placeholder.
-fn is_after_code(line: &str) -> bool {
-    let openers = ["//", "#", "{/*", "/*", "<!--"];
-    let places = openers.into_iter().filter_map(|opener| Some((line.find(opener)?, opener)));
-    let Some((place, _)) = places.min_by_key(|(place, _)| *place) else { return false };
-    let Some((code, rest)) = line.split_at_checked(place) else { return false };
-    let is_in_text = ['"', '\'', '`'].iter().any(|quote| code.matches(*quote).count() % 2 == 1);
-    let is_apart = code.ends_with([' ', '\t', '{', '>', '(', '[', ';', ',']);
-    if is_in_text || !is_apart {
-        return false;
-    }
-    let block = BLOCK_COMMENTS
-        .into_iter()
-        .find_map(|(opener, closer)| rest.strip_prefix(opener)?.split_once(closer));
-    let (text, after) = block.unwrap_or((rest.trim_start_matches(['/', '#']), ""));
-    let phrase = Phrase::of(text);
-    if phrase.words.is_empty() {
-        // The body of a function, not an unnamed argument.
-        return phrase.leading
-            && code.trim_end().ends_with('{')
-            && after.trim_start().starts_with('}');
-    }
-    if matches!(code.trim(), "..." | "pass") {
-        return phrase.stands_for_text();
-    }
-    phrase.leading && phrase.unknown == 0 && (phrase.names_text() || phrase.is_left_as_it_was())
+fn has_dots(text: &str) -> bool {
+    text.contains("...") || text.contains('…')
 }
 
-/// The meaning of a word in a placeholder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
-    /// All text that follows: `rest`.
-    Rest,
-    /// Text that already exists: `existing`.
-    Kept,
-    /// A part of a program that programs rarely process themselves: `imports`.
-    Core,
-    /// Any part of a text: `lines`.
-    Part,
-    /// Not shown or not changed: `omitted`.
-    State,
-    /// `remains`.
-    Stays,
-    /// Function words between these.
-    Glue,
-    /// Any other word.
-    Unknown,
+/// What lines must look like, in lower case and with `...` for `…`.
+#[derive(Default)]
+struct Patterns {
+    /// The text of a comment.
+    comment: OnceCell<RegexMatcher>,
+    /// A line without a comment, or with one behind code. Code also begins with dots or brackets, so words
+    /// count only if a blank separates them from the dots.
+    other: OnceCell<RegexMatcher>,
 }
 
-impl Meaning {
-    fn of(word: &str) -> Meaning {
-        match word {
-            "rest" | "remainder" | "remaining" | "everything" => Meaning::Rest,
-            "existing" | "pre-existing" | "preexisting" | "previous" | "original" | "prior"
-            | "current" | "other" | "others" | "old" | "earlier" | "same" => Meaning::Kept,
-            "code" | "implementation" | "implementations" | "file" | "function" | "functions"
-            | "method" | "methods" | "class" | "classes" | "component" | "components"
-            | "script" | "module" | "import" | "imports" | "exports" | "logic" | "body"
-            | "program" | "jsx" | "html" | "css" | "markup" | "template" | "handlers"
-            | "routes" | "styles" | "tests" | "document" => Meaning::Core,
-            "content" | "contents" | "line" | "lines" | "section" | "sections" | "block"
-            | "blocks" | "part" | "parts" | "definition" | "definitions" | "declaration"
-            | "declarations" | "statement" | "statements" | "field" | "fields" | "property"
-            | "properties" | "props" | "variable" | "variables" | "constant" | "constants"
-            | "type" | "types" | "interface" | "interfaces" | "struct" | "structs" | "enum"
-            | "enums" | "case" | "cases" | "rule" | "rules" | "config" | "configuration"
-            | "setting" | "settings" | "option" | "options" | "entries" | "items" | "elements"
-            | "attributes" | "state" | "hooks" | "helper" | "helpers" | "endpoints" | "route"
-            | "handler" | "test" | "style" | "text" | "stuff" | "page" | "view" | "layout"
-            | "setup" | "initialization" | "constructor" | "constructors" | "details"
-            | "dependencies" | "scripts" | "commands" | "queries" | "columns" | "rows" => {
-                Meaning::Part
-            }
-            "unchanged" | "unmodified" | "untouched" | "unaltered" | "omitted" | "elided"
-            | "snip" | "snipped" | "snippet" | "truncated" | "intact" | "as-is" | "brevity" => {
-                Meaning::State
-            }
-            "remain" | "remains" | "remained" | "stay" | "stays" | "continue" | "continues" => {
-                Meaning::Stays
-            }
-            "the" | "of" | "this" | "your" | "all" | "any" | "and" | "in" | "to" | "from"
-            | "with" | "a" | "an" | "that" | "be" | "my" | "our" | "at" | "or" | "it" | "its"
-            | "for" | "on" | "not" | "no" | "exactly" | "is" | "are" | "was" | "were" | "as"
-            | "clarity" | "simplicity" | "here" | "above" | "below" | "before" | "after"
-            | "else" | "etc" | "more" | "goes" | "go" | "keep" | "kept" | "leave" | "left"
-            | "shown" | "repeated" | "included" | "displayed" | "changes" | "change"
-            | "changed" | "modified" | "still" | "will" | "up" | "same-as-before" | "insert"
-            | "put" | "paste" | "completely" | "entire" | "whole" => Meaning::Glue,
-            word if word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-')) => Meaning::Glue,
-            _ => Meaning::Unknown,
-        }
+impl Patterns {
+    fn for_comments() -> RegexMatcher {
+        compile(&[
+            // `// ...`
+            r"^[(\[]?\.{3,6}[)\]]? ?(?:\*/\}?|-->|\*\))?$".to_owned(),
+            // `// ... existing code ...`, `// ... login remains the same`, `// ... imports ...`
+            format!(r"^\[?\.\.\. ?\(?{WHICH}(?: \S+){{1,4}}{CLOSE}"),
+            format!(r"^\.\.\. .*{SAME}"),
+            format!(r"^\.\.\. {NOUN} \.\.\."),
+            // `// rest of your code here`, `// (other methods unchanged)`, `// code omitted for brevity`
+            format!(
+                r"^[(\[]?{WHICH} of(?: the| this| your)?(?: \w+)? {NOUN}(?: here| {SAME}.*)?{CLOSE}"
+            ),
+            format!(r"^[(\[]?{WHICH} (?:\S+ ){{0,4}}{SAME}{CLOSE}"),
+            format!(r"^(?:\w+ ){{0,2}}{PART} {SAME}{CLOSE}"),
+            // `// existing code here`, `// unchanged`
+            format!(r"^(?:your )?(?:existing|remaining) code(?: here)?{CLOSE}"),
+            format!(
+                r"^[(\[ -]*(?:unchanged|omitted|snip|no changes here|(?:same|previous) code)(?: here| for brevity|,? as before)?{CLOSE}"
+            ),
+        ])
     }
-}
 
-/// The words of a comment and the dots and brackets around them.
-#[derive(Debug, Default)]
-struct Phrase {
-    /// In lower case, without punctuation.
-    words: Vec<(String, Meaning)>,
-    unknown: usize,
-    /// Whether dots come first.
-    leading: bool,
-    /// Whether no space separates the leading dots from the first word: `...rest`.
-    glued: bool,
-    /// Whether dots come last.
-    trailing: bool,
-    /// Whether brackets enclose all of it.
-    bracketed: bool,
-}
+    fn for_others() -> RegexMatcher {
+        compile(&[
+            // `... (rest of the class) ...`, `[rest of the file unchanged]`, `...  # existing code`
+            format!(r"^\[?\.\.\.(?: +#)? \(?{WHICH}(?: [^ ,.]+){{1,4}}{CLOSE}"),
+            format!(r"^[(\[]{WHICH} of the {NOUN} {SAME}[)\]]$"),
+            // `f() { /* ... existing code ... */ }`, `f() { /* ... */ }`
+            format!(r#"^[^/*"'`][^"'`]*[ >{{](?://|#|\{{?/\*|<!--) ?\.\.\. {WHICH} \w"#),
+            r"\{ ?/\* \.\.\. \*/ ?\}$".to_owned(),
+        ])
+    }
 
-impl Phrase {
-    fn of(text: &str) -> Phrase {
-        const DOTS: &str = "...";
-        let text = text.trim().replace('…', DOTS);
-        let is_decoration = |letter: char| !letter.is_alphanumeric();
-        let core = text.trim_matches(is_decoration);
-        let Some(start) = text.find(core).filter(|_| !core.is_empty()) else {
-            // Neither a dotted line nor part of a drawing.
-            let is_dots = text.chars().all(|letter| "./[]() ".contains(letter));
-            let dots = text.contains(DOTS) && is_dots && text.len() <= MAX_DOTS;
-            return Phrase { leading: dots, trailing: dots, ..Phrase::default() };
+    fn match_line(&self, line: &str, is_prose: bool) -> bool {
+        let (pattern, text) = match comment(line) {
+            // In prose it is a heading.
+            Some((sign, _)) if is_prose && sign.starts_with(['#', '-', ';', '%']) => return false,
+            Some((_, text)) => (self.comment.get_or_init(Patterns::for_comments), text),
+            None if is_prose && !line.starts_with(['.', '…', '[', '(']) => return false,
+            None => (self.other.get_or_init(Patterns::for_others), line),
         };
-        let (before, rest) = text.split_at(start);
-        let after = &rest[core.len()..];
-        let is_open = |brackets: [char; 2]| {
-            let [open, close] = brackets;
-            before.contains(open) && after.contains(close) && !core.contains(open)
-        };
-        let mut phrase = Phrase {
-            leading: before.contains(DOTS),
-            glued: before.ends_with(DOTS),
-            trailing: after.contains(DOTS),
-            bracketed: is_open(['(', ')']) || is_open(['[', ']']) || is_open(['<', '>']),
-            ..Phrase::default()
-        };
-        let words = core.split(|letter: char| letter.is_whitespace() || "/,;:&+".contains(letter));
-        for word in words.map(|word| word.trim_matches(is_decoration)) {
-            if !word.is_empty() {
-                let word = word.to_lowercase();
-                let meaning = Meaning::of(&word);
-                phrase.unknown += usize::from(meaning == Meaning::Unknown);
-                phrase.words.push((word, meaning));
-            }
-        }
-        phrase
+        let text = text.to_ascii_lowercase().replace('…', "...");
+        pattern.is_match(text.as_bytes()).expect("a search without a heap limit cannot fail")
     }
+}
 
-    fn means(&self, meaning: Meaning) -> bool {
-        self.words.iter().any(|(_, known)| *known == meaning)
-    }
+fn compile(patterns: &[String]) -> RegexMatcher {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.unicode(false).build_many(patterns).expect("they are constant")
+}
 
-    fn has(&self, words: &[&str]) -> bool {
-        self.words.iter().any(|(word, _)| words.contains(&word.as_str()))
+/// Whether a line is part of a comment over several lines: dots between other comments, as in
+/// commented-out code, or words in a sentence, "only the header is rewritten; / the rest of the file is
+/// unchanged".
+fn is_in_comment(line: &str, around: [&str; 2]) -> bool {
+    let Some((sign, text)) = comment(line) else { return false };
+    let [before, after] = around.map(|line| comment(line).filter(|(other, _)| *other == sign));
+    if !text.contains(char::is_alphanumeric) {
+        return before.is_some() && after.is_some();
     }
+    let is_marked = text.starts_with(['(', '[']) || has_dots(text);
+    let continues = |text: &str| text.starts_with(char::is_lowercase);
+    !is_marked
+        && (before.is_some() && continues(text) || after.is_some_and(|(_, text)| continues(text)))
+}
 
-    /// Whether these words follow each other.
-    fn runs(&self, words: &[&str]) -> bool {
-        let is_run = |run: &[(String, Meaning)]| run.iter().map(|(word, _)| word).eq(words);
-        self.words.windows(words.len()).any(is_run)
-    }
-
-    /// Whether dots or brackets surround the words.
-    fn is_marked(&self) -> bool {
-        self.leading || self.trailing || self.bracketed
-    }
-
-    /// `rest of the code`, `existing imports`.
-    fn names_text(&self) -> bool {
-        let is_text = self.means(Meaning::Core) || self.means(Meaning::Part);
-        is_text && (self.means(Meaning::Rest) || self.means(Meaning::Kept))
-    }
-
-    /// `remains the same`, `unchanged`, `omitted for brevity`, `not shown`.
-    fn is_left_as_it_was(&self) -> bool {
-        let not = self.has(&["not", "no"]);
-        let hidden = ["shown", "repeated", "included", "displayed", "changes", "change"];
-        let changed = ["changed", "modified"];
-        self.means(Meaning::State)
-            || self.stays_the_same()
-            || not && (self.has(&hidden) || self.has(&changed))
-            || self.runs(&["as", "is"])
-            || self.runs(&["as", "before"])
-    }
-
-    /// `remains the same`, `stays as it is`.
-    fn stays_the_same(&self) -> bool {
-        self.means(Meaning::Stays)
-            && (self.has(&["same", "as"]) || self.means(Meaning::State) || self.unknown == 0)
-    }
-
-    /// Whether a comment contains nothing but the statement that text is omitted.
-    fn stands_for_text(&self) -> bool {
-        let (is_text, is_kept) = (self.names_text(), self.is_left_as_it_was());
-        let is_core = self.means(Meaning::Core);
-        if self.words.is_empty() {
-            return self.leading;
-        }
-        match (self.leading, self.trailing) {
-            (true, true) => {
-                let some = is_text || is_kept || self.means(Meaning::Rest) || is_core;
-                let kept = self.has(&["existing", "previous", "original", "same"]);
-                self.unknown <= 6 && (some && self.unknown <= 3 || is_kept || is_text || kept)
-            }
-            (true, false) => {
-                let closed = is_text
-                    || is_kept
-                    || is_core
-                    || self.means(Meaning::Rest) && !(self.glued && self.words.len() == 1);
-                let begins = self.words.first().is_some_and(|(word, _)| {
-                    matches!(word.as_str(), "rest" | "existing" | "remaining")
-                });
-                match self.unknown {
-                    0 => closed,
-                    1 => begins || self.stays_the_same(),
-                    _ => self.unknown <= 4 && (self.stays_the_same() || begins && is_kept),
-                }
-            }
-            (false, true) => {
-                let rest = self.has(&["rest", "remainder", "existing"]) && is_text;
-                match self.unknown {
-                    0 => rest || is_kept && (is_core || is_text) || self.is_plain_placeholder(),
-                    _ => self.unknown <= 3 && self.means(Meaning::Stays) && is_core,
-                }
-            }
-            (false, false) if self.bracketed => match self.unknown {
-                0 => is_text || is_kept,
-                _ => self.unknown <= 3 && self.stays_the_same() && is_core,
-            },
-            (false, false) => self.is_plain_placeholder() || self.is_lone_state(),
-        }
-    }
-
-    /// Whether words without dots are a placeholder; the criteria are stricter.
-    fn is_plain_placeholder(&self) -> bool {
-        let is_core = self.means(Meaning::Core);
-        let names_code = self.has(&["code", "implementation"]);
-        let same = self.stays_the_same() && (self.has(&["same"]) || self.means(Meaning::State));
-        if self.unknown > 0 {
-            // An unknown word at the end adds information: "if the write fails".
-            let names = self.words.last().is_some_and(|(_, last)| *last != Meaning::Unknown);
-            let rest = self.runs(&["rest", "of"]) && self.unknown <= 12;
-            return same && is_core && (names && self.unknown <= 2 || rest);
-        }
-        let all = self.means(Meaning::Rest) || self.has(&["other", "others", "existing"]);
-        let is_same = self.has(&["is", "are", "as"]) && self.has(&["same"]);
-        let is_kept = self.is_left_as_it_was() || is_same && all;
-        let is_object = self.has(&["file", "document"]) && !all;
-        self.is_rest_of_code()
-            || self.has(&["remaining", "existing"]) && names_code
-            || self.has(&["previous", "original", "same", "old", "other"])
-                && names_code
-                && (self.has(&["here", "below", "before", "goes"]) || is_kept)
-            || is_kept && (all || is_core && !is_object)
-            || self.has(&["keep", "leave"]) && all && self.words.len() > 2
-    }
-
-    /// `rest of the code`, `rest of your file here`, and nothing after that.
-    fn is_rest_of_code(&self) -> bool {
-        let rest = self.words.iter().position(|(word, _)| word == "rest" || word == "remainder");
-        let after = rest.and_then(|rest| self.words.get(rest + 1..)).unwrap_or_default();
-        let Some(((of, _), noun)) = after.split_first() else { return false };
-        let is_end = |(word, meaning): &(String, Meaning)| {
-            *meaning == Meaning::Core || matches!(word.as_str(), "here" | "below" | "goes")
-        };
-        of == "of" && noun.len() <= 4 && noun.last().is_some_and(is_end)
-    }
-
-    /// `unchanged`, `omitted for brevity`, `no changes here`, without naming the omitted text.
-    fn is_lone_state(&self) -> bool {
-        if self.words.len() == 3 && self.runs(&["no", "changes"]) {
-            return self.has(&["here", "below", "above"]);
-        }
-        let is_state = self.unknown == 0 && self.has(&LONE_STATES);
-        is_state
-            && !self.means(Meaning::Part)
-            && !self.means(Meaning::Core)
-            && self.words.len() <= 4
-    }
+/// The sign and the text of a line that is a comment and not empty.
+fn comment(line: &str) -> Option<(&str, &str)> {
+    let text = line.trim_start_matches(|letter| "/#-;%{<!(*@".contains(letter));
+    let sign = &line[..line.len() - text.len()];
+    let is_repeated = |one: char| sign.chars().all(|letter| letter == one);
+    let is_known = SIGNS.contains(&sign)
+        || sign.starts_with(['#', ';', '%']) && ['#', ';', '%'].into_iter().any(is_repeated);
+    (is_known && !text.trim().is_empty()).then(|| (sign, text.trim_start()))
 }
 
 #[cfg(test)]

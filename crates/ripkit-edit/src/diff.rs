@@ -10,7 +10,9 @@ use std::ops::Range;
 use similar::{Algorithm, DiffTag};
 
 use crate::assemble::Splice;
-use crate::text::{DecodedText, LineTable, clip, is_unsafe};
+use crate::text::{
+    DecodedText, LineTable, clip, common_ends, common_len, is_open, is_unsafe, without_return,
+};
 
 /// Unchanged lines shown on each side of a change.
 const CONTEXT: usize = 3;
@@ -76,17 +78,6 @@ pub fn removal(path: &str, old: &[u8], limit_bytes: usize) -> String {
     input.show((&header_name("a", path), "/dev/null"), limit_bytes)
 }
 
-/// The number of common elements at the start, and of the others at the end.
-fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
-    let head = common_len(one, other);
-    let pairs = one.iter().skip(head).rev().zip(other.iter().skip(head).rev());
-    (head, pairs.take_while(|(one, other)| one == other).count())
-}
-
-fn common_len<T: PartialEq>(one: &[T], other: &[T]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
-}
-
 /// The name of a file in a header, as git writes it: a tab ends one with blanks, and one with
 /// invisible characters is quoted.
 fn header_name(side: &str, path: &str) -> String {
@@ -112,11 +103,10 @@ fn quoted(name: &str) -> String {
 
 /// The lines of a range of the text, including the one in which it ends.
 fn lines_around(lines: &LineTable<'_>, range: &Range<usize>) -> Range<usize> {
-    let is_open = lines.text().last().is_some_and(|&byte| byte != b'\n');
     let line = |at: usize| {
         // The end of a text without a final newline lies on its last line.
         if at >= lines.text().len() {
-            return lines.len() - usize::from(is_open);
+            return lines.len() - usize::from(is_open(lines.text()));
         }
         lines.line_at(at)
     };
@@ -305,8 +295,7 @@ impl DiffOutput {
             if is_long && self.is_windowed {
                 let counterpart = counterparts.get(index);
                 let at = counterpart.map_or(0, |counterpart| common_len(line, counterpart));
-                let line = line.strip_suffix(b"\n").unwrap_or(line);
-                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let line = without_return(line.strip_suffix(b"\n").unwrap_or(line));
                 let window = clip::window(line, &[(at, at)], WINDOW_BYTES).text;
                 self.line(&format!("{sign}{window}\n"));
                 continue;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::without_terminator;
+
 /// One change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
@@ -128,10 +130,7 @@ impl NewLines {
         let mut text = String::from_utf8(copied).ok()?;
         match (old_text.ends_with('\n'), text.ends_with('\n')) {
             (true, false) => text.push('\n'),
-            (false, true) => {
-                let line = text.strip_suffix("\r\n").or(text.strip_suffix('\n'));
-                text.truncate(line.map_or(text.len(), str::len));
-            }
+            (false, true) => text.truncate(without_terminator(&text).len()),
             _ => {}
         }
         Some(text)

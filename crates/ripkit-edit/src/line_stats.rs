@@ -1,9 +1,9 @@
 //! How many lines an edit replaces, and by how many.
 
-use std::iter::Peekable;
 use std::ops::Range;
 
 use crate::fit::Patch;
+use crate::text::is_open;
 
 /// The number of lines that the matches lie on, before and after the edit. A line that several
 /// matches touch counts once, and so does one of which only a part is matched or stays.
@@ -20,110 +20,50 @@ impl LineStats {
     pub(crate) fn count(text: &[u8], matches: &[Range<usize>], patches: &[Patch]) -> LineStats {
         let mut stats = LineStats::default();
         let mut patches = patches.iter().peekable();
-        let mut current: Option<TouchedLines<'_>> = None;
+        // Consecutive lines that matches touch, and what they become as far as offset `at`.
+        let (mut lines, mut at, mut new) = (0..0, 0, Vec::new());
         // The end of the last line that was looked for, so that it is found once for all its matches.
         let mut line_end = 0;
         for matched in matches {
-            let mut lines = match current.take() {
-                Some(lines) if matched.start < lines.end => lines,
-                before => {
-                    let from = before.map_or(0, |lines| stats.add(lines));
-                    let between = &text[from..matched.start];
-                    let newline = memchr::memrchr(b'\n', between);
-                    TouchedLines::new(text, newline.map_or(from, |newline| from + newline + 1))
-                }
+            if matched.start >= lines.end {
+                stats.add(&text[lines.clone()], &[&new, &text[at..lines.end]]);
+                let above = memchr::memrchr(b'\n', &text[lines.end..matched.start]);
+                at = above.map_or(lines.end, |newline| lines.end + newline + 1);
+                (lines, new) = (at..at, Vec::new());
+            }
+            // Lines may be inserted where another match begins.
+            let is_within = |patch: &&Patch| {
+                patch.match_start <= matched.start && patch.range.end <= matched.end
             };
-            lines.add_match(matched, &mut patches);
+            while let Some(patch) = patches.next_if(is_within) {
+                new.extend_from_slice(&text[at..patch.range.start]);
+                new.extend_from_slice(&patch.text);
+                at = patch.range.end;
+            }
+            new.extend_from_slice(&text[at..matched.end]);
+            (at, lines.end) = (matched.end, matched.end);
             // The rest of the last line is touched unless both texts end a line here.
-            if lines.old.is_open() || lines.new.is_open() {
-                if line_end <= matched.end {
-                    let rest = &text[matched.end..];
-                    let newline = memchr::memchr(b'\n', rest);
-                    line_end = matched.end + newline.map_or(rest.len(), |newline| newline + 1);
+            if is_open(&text[lines.clone()]) || is_open(&new) {
+                if line_end <= at {
+                    let newline = memchr::memchr(b'\n', &text[at..]);
+                    line_end = newline.map_or(text.len(), |newline| at + newline + 1);
                 }
                 lines.end = line_end;
             }
-            current = Some(lines);
         }
-        if let Some(lines) = current {
-            stats.add(lines);
-        }
+        stats.add(&text[lines.clone()], &[&new, &text[at..lines.end]]);
         stats
     }
 
-    /// Adds the lines up to their end, which is returned.
-    fn add(&mut self, mut lines: TouchedLines<'_>) -> usize {
-        lines.keep(lines.end);
-        self.old += lines.old.lines();
-        self.new += lines.new.lines();
-        lines.end
+    fn add(&mut self, old: &[u8], new: &[&[u8]]) {
+        self.old += count_lines(&[old]);
+        self.new += count_lines(new);
     }
 }
 
-/// Consecutive lines that matches touch, counted in the old and in the new text.
-struct TouchedLines<'a> {
-    text: &'a [u8],
-    old: LineCount,
-    new: LineCount,
-    /// The offset up to which lines are counted.
-    at: usize,
-    /// The end of the touched lines.
-    end: usize,
-}
-
-impl<'a> TouchedLines<'a> {
-    fn new(text: &'a [u8], start: usize) -> TouchedLines<'a> {
-        let (old, new) = (LineCount::default(), LineCount::default());
-        TouchedLines { text, old, new, at: start, end: start }
-    }
-
-    fn add_match<'p>(
-        &mut self,
-        matched: &Range<usize>,
-        patches: &mut Peekable<impl Iterator<Item = &'p Patch>>,
-    ) {
-        // Lines may be inserted where another match begins.
-        let is_within = |patch: &&'p Patch| {
-            patch.match_start <= matched.start && patch.range.end <= matched.end
-        };
-        while let Some(patch) = patches.next_if(is_within) {
-            self.keep(patch.range.start);
-            self.old.add(&self.text[patch.range.clone()]);
-            self.new.add(&patch.text);
-            self.at = patch.range.end;
-        }
-        self.end = matched.end;
-        self.keep(matched.end);
-    }
-
-    /// Counts the unchanged text up to `end`.
-    fn keep(&mut self, end: usize) {
-        let kept = &self.text[self.at..end];
-        self.old.add(kept);
-        self.new.add(kept);
-        self.at = end;
-    }
-}
-
-/// A text whose lines are counted.
-#[derive(Default)]
-struct LineCount {
-    newlines: usize,
-    last: Option<u8>,
-}
-
-impl LineCount {
-    fn add(&mut self, text: &[u8]) {
-        self.newlines += memchr::memchr_iter(b'\n', text).count();
-        self.last = text.last().copied().or(self.last);
-    }
-
-    /// Whether the text ends within a line.
-    fn is_open(&self) -> bool {
-        self.last.is_some_and(|last| last != b'\n')
-    }
-
-    fn lines(&self) -> usize {
-        self.newlines + usize::from(self.is_open())
-    }
+/// The lines of a text in parts.
+fn count_lines(parts: &[&[u8]]) -> usize {
+    let newlines = parts.iter().map(|part| memchr::memchr_iter(b'\n', part).count());
+    let last = parts.iter().rfind(|part| !part.is_empty());
+    newlines.sum::<usize>() + usize::from(last.is_some_and(|last| is_open(last)))
 }

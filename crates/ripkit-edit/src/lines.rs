@@ -8,7 +8,9 @@ use crate::fit::{FittedEdit, Patch};
 use crate::matching::MatchKind;
 use crate::options::Options;
 use crate::refusal::{Reason, Refusal};
-use crate::text::{DecodedText, LineEndings, LineTable, clip, line_number, short_name};
+use crate::text::{
+    DecodedText, LineEndings, LineTable, clip, is_open, line_number, short_name, without_return,
+};
 
 /// Bytes shown of the first and of the last line of a copy that are not blank.
 const SHOWN_BYTES: usize = 60;
@@ -107,8 +109,7 @@ impl<'a> LineFitter<'a> {
         let refused = Reason::NoSuchLines { lines, count, is_copy: false };
         let numbers = lines.within(count).ok_or(refused)?;
         let range = self.table.bytes_of(numbers.clone());
-        let is_open = text.last().is_some_and(|&byte| byte != b'\n');
-        let is_last = is_open && range.end == text.len();
+        let is_last = is_open(text) && range.end == text.len();
         let ending = self.endings.near(&range, &range);
         let mut new = match new_lines {
             NewLines::Copied(bytes) => {
@@ -196,7 +197,7 @@ fn with_endings(text: &[u8], ending: Option<&str>) -> Vec<u8> {
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         match line.strip_suffix(b"\n") {
             Some(line) => {
-                converted.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
+                converted.extend_from_slice(without_return(line));
                 converted.extend_from_slice(ending.as_bytes());
             }
             None => converted.extend_from_slice(line),

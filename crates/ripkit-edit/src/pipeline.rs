@@ -50,12 +50,6 @@ impl<'a> Pipeline<'a> {
         &self.endings
     }
 
-    /// The rules by which the options let texts be found.
-    pub(crate) fn rules(&self) -> SearchRules {
-        let (is_exact, takes_all) = (self.options.is_exact(), self.options.replaces_all());
-        SearchRules { is_exact, takes_all }
-    }
-
     /// Refuses more replacements than can be searched for in a text of this length, and a text that is too
     /// long.
     pub(crate) fn check_work(&self, edits: usize) -> Result<(), Reason> {
@@ -91,7 +85,7 @@ impl<'a> Pipeline<'a> {
         if longest > MAX_NORMALIZED_EDIT && !self.options.is_exact() {
             return Err(Reason::TooLongToCompare);
         }
-        let rules = self.rules();
+        let rules = SearchRules::of(self.options);
         match self.matcher.find(MatchKind::Indentation, &edit.old_text, rules)? {
             Some(found) => self.run_at(edit, &found, NumberEvidence::None),
             None => self.run_without_numbers(edit),
@@ -100,7 +94,7 @@ impl<'a> Pipeline<'a> {
 
     /// The same after removing line numbers that were pasted with the lines.
     fn run_without_numbers(&mut self, edit: &Replacement) -> Result<FittedEdit, Reason> {
-        let (rules, text) = (self.rules(), self.matcher.text());
+        let (rules, text) = (SearchRules::of(self.options), self.matcher.text());
         if rules.is_exact {
             return Err(Reason::NotFound);
         }

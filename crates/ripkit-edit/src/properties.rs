@@ -163,7 +163,7 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
     for seed in 0..4000 {
         let mut dice = Dice::new(seed);
         let blanks = ["  ", "\t", "    ", " \t"][dice.below(4)];
-        let shift = IndentShift::Deeper(blanks.to_owned());
+        let shift = IndentShift::deeper(blanks);
         let (head, tail) = (dice.text(&lines, 3), dice.text(&lines, 3));
         let (old, new) = (dice.text(&lines, 5), dice.text(&lines, 5));
         let deep = |text: &str| shift.apply(text).unwrap();

@@ -1,6 +1,5 @@
 //! Why an edit is refused.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::edit::{LineRange, Replacement};
@@ -113,7 +112,7 @@ pub(crate) enum Reason {
     /// It is not clear what is meant, because of `why`.
     Unclear {
         near: NearMatch,
-        why: Cow<'static, str>,
+        why: &'static str,
     },
     /// The texts differ only in a terminator between two lines.
     JoinsLines,

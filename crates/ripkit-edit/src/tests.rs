@@ -1,3 +1,5 @@
+mod stages;
+
 use crate::test_support::{Refused, apply, options};
 use crate::{Edit, Edited, MatchKind, Matching, Options, RefusalKind};
 

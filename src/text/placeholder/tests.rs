@@ -85,7 +85,6 @@ const PLACEHOLDERS: &[&str] = &[
     "... (rest of the class) ...",
     "    def f(self): # ... existing code ...",
     "    ...  # existing code",
-    "    pass  # rest of the implementation",
     "function f() { /* ... existing code ... */ }",
     "fn f() { /* ... */ }",
     "<div>{/* ... existing content ... */}</div>",
@@ -189,7 +188,7 @@ const LINES: &[&str] = &[
 ];
 
 fn found(text: &str) -> Vec<usize> {
-    placeholders(text, false).map(|found| found.line).collect()
+    placeholders(text, false).iter().map(|found| found.line).collect()
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use super::show::{CONTEXT, MatchList, numbered_lines};
-use super::suggest;
+use super::similar_lines::SimilarLines;
 use crate::locate::{Matcher, SearchRules};
 use crate::matching::MatchKind;
 use crate::options::{Options, Stopped, TextSource};
-use crate::text::{DecodedText, LineTable};
+use crate::text::{DecodedText, LineTable, without_return};
 
 /// Bytes shown of the lines that match in a file that has changed.
 const CONFLICT_BYTES: usize = 1000;
@@ -34,8 +34,7 @@ pub fn describe_conflict(
     let text = DecodedText::new(content);
     let mut matcher = Matcher::new(&text, options.stop());
     let mut message = String::new();
-    let is_exact = options.is_exact();
-    let rules = SearchRules { is_exact, takes_all: options.replaces_all() };
+    let rules = SearchRules::of(options);
     if let Some(found) = matcher.find(MatchKind::Indentation, old_text, rules)? {
         let list = MatchList::new(text.bytes(), &found);
         let lines = list.lines(CONFLICT_BYTES);
@@ -48,9 +47,9 @@ pub fn describe_conflict(
         return Ok(Conflict { message, has_old_text: true });
     }
     message.push_str("old_text is not in it any more.");
-    let near = suggest::suggest(text.bytes(), old_text, TextSource::Arguments, options.stop())?;
+    let near = SimilarLines::find(text.bytes(), old_text, TextSource::Arguments, options.stop())?;
     if let Some(near) = near {
-        let _ = write!(message, " {}", near.message(is_exact, CONFLICT_BYTES));
+        let _ = write!(message, " {}", near.message(options.is_exact(), CONFLICT_BYTES));
     }
     Ok(Conflict { message, has_old_text: false })
 }
@@ -60,10 +59,10 @@ pub fn describe_conflict(
 pub fn describe_difference(present: &[u8], content: &[u8]) -> String {
     let text = DecodedText::new(present);
     let (present, new) = (LineTable::new(text.bytes()), LineTable::new(content));
-    let line =
-        |line: Option<&[u8]>| line.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec());
     let mut numbers = 0..present.len().max(new.len());
-    let Some(first) = numbers.find(|&at| line(present.line(at)) != line(new.line(at))) else {
+    let differs =
+        |&at: &usize| present.line(at).map(without_return) != new.line(at).map(without_return);
+    let Some(first) = numbers.find(differs) else {
         return "It has the lines of the content.".to_owned();
     };
     let what = match (first < present.len(), first < new.len()) {

@@ -3,8 +3,9 @@
 
 mod conflict;
 mod next_step;
+mod rewritten;
 mod show;
-mod suggest;
+mod similar_lines;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use std::ops::Range;
 pub use self::conflict::{Conflict, describe_conflict, describe_difference};
 pub use self::next_step::NextStep;
 use self::show::{MatchList, numbered_lines};
+use self::similar_lines::{SimilarLines, has_long_lines};
 use crate::edit::{LineRange, Replacement};
 use crate::locate::{MAX_REPLACED, MatchSet, Matcher, SearchRules};
 use crate::matching::MatchKind;
@@ -81,12 +83,16 @@ pub fn explain(
 ) -> Result<Explanation, Stopped> {
     let text = DecodedText::new(content);
     let matcher = Matcher::new(&text, options.stop());
+    let options = match refusal.source {
+        TextSource::Arguments => *options,
+        TextSource::Hunk => options.for_hunks(),
+    };
     Explainer { matcher, options, refusal }.explain()
 }
 
 struct Explainer<'r, 'a> {
     matcher: Matcher<'a>,
-    options: &'r Options<'r>,
+    options: Options<'r>,
     refusal: &'r Refusal,
 }
 
@@ -96,11 +102,8 @@ impl<'r, 'a> Explainer<'r, 'a> {
         let refusal = self.refusal;
         let path = self.path();
         let (old, new) = (self.old_name(), self.new_name());
-        let is_unlike =
-            matches!(*refusal.reason, Reason::NotFound | Reason::UndecidedIndentation(_));
-        let signed = is_unlike.then(|| suggest::signed(self.text(), self.edit())).flatten();
-        if let Some(signed) = signed {
-            return Ok(self.plain(format!("{old} not found in {path}.\n\n{signed}"), None));
+        if let Some(rewritten) = self.rewritten()? {
+            return Ok(self.plain(format!("{old} not found in {path}.\n\n{rewritten}"), None));
         }
         Ok(match &*refusal.reason {
             Reason::Stopped => return Err(Stopped),
@@ -407,13 +410,10 @@ impl<'r, 'a> Explainer<'r, 'a> {
     }
 
     fn unclear(&self, near: &NearMatch, why: &str) -> Explanation {
-        let path = self.path();
-        let kind = near.kind.overlooked();
+        let (path, old, kind) = (self.path(), self.old_name(), near.kind.overlooked());
         let (lines, text) = self.lines(near);
-        let old = self.old_name();
         let message = format!(
-            "{old} not found in {path}. {lines} without regard to {kind}, but {why}.\n\n\
-             ```\n{text}```\n"
+            "{old} not found in {path}. {lines} without regard to {kind}, but {why}.\n\n```\n{text}```\n"
         );
         let hint = format!("Read the file again, and give {old} exactly as it is there.");
         self.plain(message, [hint.into()])
@@ -440,13 +440,27 @@ impl<'r, 'a> Explainer<'r, 'a> {
         (lines, shown)
     }
 
+    /// What the file has instead of a text that was not found as it is.
+    fn rewritten(&self) -> Result<Option<String>, Stopped> {
+        let text = self.text();
+        match *self.refusal.reason {
+            Reason::UndecidedIndentation(_) => Ok(rewritten::signed(text, self.edit())),
+            Reason::NotFound => match rewritten::signed(text, self.edit()) {
+                None => rewritten::find(text, &self.edit().old_text, self.options.stop()),
+                signed => Ok(signed),
+            },
+            _ => Ok(None),
+        }
+    }
+
     fn not_found(&mut self) -> Result<Explanation, Stopped> {
         let path = self.path();
         let mut message = format!("{} not found in {path}.", self.old_name());
         let mut steps = Vec::new();
         let new = self.lines_of_new_text()?;
         let stop = self.options.stop();
-        let near = suggest::suggest(self.text(), &self.edit().old_text, self.refusal.source, stop)?;
+        let near =
+            SimilarLines::find(self.text(), &self.edit().old_text, self.refusal.source, stop)?;
         // Elsewhere it does not prove that this edit was applied.
         let is_here = |lines: &Range<usize>| {
             near.as_ref().map_or(lines.len() > 1, |near| near.overlaps(lines))
@@ -455,7 +469,7 @@ impl<'r, 'a> Explainer<'r, 'a> {
         if let Some(line) = done {
             message.push_str(&self.done_at(line));
         }
-        let is_exact = self.options.is_exact() && !self.is_hunk();
+        let is_exact = self.options.is_exact();
         match near {
             Some(near) => {
                 let room = self.room(&message, 200);
@@ -466,7 +480,7 @@ impl<'r, 'a> Explainer<'r, 'a> {
             None => {
                 message.push_str("\n\n");
                 steps.push(NextStep::ReadFile(path));
-                if suggest::has_long_lines(self.text()) {
+                if has_long_lines(self.text()) {
                     steps.push(NextStep::Search);
                 }
             }
@@ -484,8 +498,7 @@ impl<'r, 'a> Explainer<'r, 'a> {
         if count_letters(new_text) < 4 || old_text.contains(new_text.trim()) {
             return Ok(None);
         }
-        let is_exact = self.options.is_exact() && !self.is_hunk();
-        let rules = SearchRules { is_exact, takes_all: false };
+        let rules = SearchRules { takes_all: false, ..SearchRules::of(&self.options) };
         let found = self.matcher.find(MatchKind::Indentation, new_text, rules)?;
         let found = found.filter(|found| found.matches.len() == 1);
         let range = found.map(|found| found.matches[0].range.clone());
@@ -498,10 +511,8 @@ impl<'r, 'a> Explainer<'r, 'a> {
     }
 
     fn would_match(&mut self) -> Result<bool, Stopped> {
-        let takes_all = self.options.replaces_all();
-        let rules = SearchRules { is_exact: false, takes_all };
-        let old_text = &self.edit().old_text;
-        let found = self.matcher.find(MatchKind::Indentation, old_text, rules)?;
-        Ok(found.is_some_and(|found| found.matches.len() == 1 || takes_all))
+        let rules = SearchRules { is_exact: false, ..SearchRules::of(&self.options) };
+        let found = self.matcher.find(MatchKind::Indentation, &self.edit().old_text, rules)?;
+        Ok(found.is_some_and(|found| found.matches.len() == 1 || rules.takes_all))
     }
 }

@@ -13,7 +13,7 @@ use unicode_normalization::char::is_combining_mark;
 use crate::locate::MatchSet;
 use crate::matching::MatchKind;
 use crate::text::line_number::LineNumber;
-use crate::text::{LineTable, clip};
+use crate::text::{LineTable, clip, common_len, without_return};
 
 /// Bytes shown of a line.
 pub(super) const LINE_BYTES: usize = 160;
@@ -38,7 +38,7 @@ pub(super) fn numbered_line(
     spans: &[(usize, usize)],
     limit: usize,
 ) -> (String, usize) {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = without_return(line);
     let window = clip::window(line, spans, limit);
     (format!("{}{}\n", LineNumber(number as u64), window.text), window.spans.len())
 }
@@ -76,11 +76,9 @@ impl<'a> MatchList<'a> {
     pub(super) fn new(text: &'a [u8], found: &'a MatchSet) -> MatchList<'a> {
         let table = LineTable::new(text);
         let position = |range: &Range<usize>| {
-            let line = table.line_at(range.start);
-            let start = table.start(line).expect("a match lies within the text");
-            let end = start + table.line(line).map_or(0, <[u8]>::len);
-            let end = range.end.min(end).max(range.start) - start;
-            MatchPosition { line, start: range.start - start, end }
+            let (line, start) = table.position(range.start);
+            let len = table.line(line).expect("a line holds the match").len();
+            MatchPosition { line, start, end: (start + range.len()).min(len).max(start) }
         };
         let matches = found.matches.iter().map(|found| position(&found.range)).collect();
         MatchList { table, found, matches }
@@ -198,14 +196,9 @@ impl<'a> ShownLines<'a> {
     }
 }
 
-/// Length in bytes of the common prefix.
-pub(super) fn common_prefix(file: &[u8], old: &str) -> usize {
-    file.iter().zip(old.as_bytes()).take_while(|(a, b)| a == b).count()
-}
-
 /// Both texts in a window around the first difference, perhaps with their blanks made visible.
 pub(super) fn difference(file: &[u8], old: &str, with_visible_blanks: bool) -> String {
-    let same = common_prefix(file, old);
+    let same = common_len(file, old.as_bytes());
     let part = |text: &[u8]| {
         let part = clip::window(text, &[(same, same)], DIFFERENCE_BYTES).text;
         if with_visible_blanks { visible_blanks(&part) } else { part }

@@ -11,8 +11,8 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use crate::fit::content_lines::{ContentLine, closes, content_lines, is_deeper, opens};
-use crate::locate::{IndentMapping, IndentShift, TabConversion};
+use crate::fit::content_lines::{ContentLine, closes, content_lines, is_deeper};
+use crate::locate::{IndentMapping, TabConversion};
 use crate::text::count_letters;
 
 /// A match of `old_text` at another indentation, and its surroundings.
@@ -47,7 +47,7 @@ impl ReindentInput<'_> {
             file: content_lines(&old),
             new: content_lines(self.new),
             moved: moved.as_deref().map(content_lines),
-            shift: shift_of(&mapping.shift),
+            shift: mapping.shift.blanks(),
         };
         if texts.old.len() != texts.file.len() || texts.new.is_empty() {
             return None;
@@ -65,7 +65,6 @@ impl ReindentInput<'_> {
                 None
             }
             IndentedLike::OldText => decided(moved?, true),
-            IndentedLike::File if texts.may_move_block(&mapping.shift) => None,
             IndentedLike::File => decided(self.new.to_owned(), false),
         }
     }
@@ -74,8 +73,7 @@ impl ReindentInput<'_> {
     fn moved(&self) -> Option<String> {
         let mappings = plausible(self.mappings, self.old, self.new);
         let mut all = mappings.iter().filter_map(|mapping| {
-            let moved = mapping.apply(self.new)?;
-            self.is_known(&moved, mapping).then_some(moved)
+            mapping.apply(self.new).filter(|moved| self.is_known(moved, mapping))
         });
         let moved = all.next()?;
         all.all(|other| other == moved).then_some(moved)
@@ -109,7 +107,7 @@ fn plausible<'a>(mappings: &'a [IndentMapping], old: &str, new: &str) -> Vec<&'a
         TabConversion::None | TabConversion::ToSpaces(_) => true,
     };
     let mut plausible: Vec<&IndentMapping> = mappings.iter().filter(is_plausible).collect();
-    let is_unshifted = |mapping: &&IndentMapping| mapping.shift == IndentShift::None;
+    let is_unshifted = |mapping: &&IndentMapping| mapping.shift.is_none();
     if !plausible.iter().any(is_unshifted) && mappings.iter().any(|mapping| is_unshifted(&mapping))
     {
         // Lines at the same depth with a tab width that the steps contradict, such as
@@ -126,13 +124,6 @@ fn gcd(one: usize, other: usize) -> usize {
     if other == 0 { one } else { gcd(other, one % other) }
 }
 
-fn shift_of(shift: &IndentShift) -> &str {
-    match shift {
-        IndentShift::None => "",
-        IndentShift::Deeper(blanks) | IndentShift::Shallower(blanks) => blanks,
-    }
-}
-
 /// The text that `new_text` is indented like.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IndentedLike {
@@ -141,18 +132,10 @@ enum IndentedLike {
 }
 
 /// Numbers of lines that are evidence for one or the other.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Votes {
     old: usize,
     file: usize,
-    /// For the file, unless they were put into a new block.
-    file_unless_nested: usize,
-}
-
-impl Votes {
-    fn is_none(self) -> bool {
-        self.old + self.file + self.file_unless_nested == 0
-    }
 }
 
 /// The non-blank lines of the texts.
@@ -168,12 +151,13 @@ struct ComparedLines<'a> {
 impl ComparedLines<'_> {
     fn indented_like(&self, mappings: &[IndentMapping], around: [&str; 2]) -> Option<IndentedLike> {
         let shared = self.shared_votes();
-        if mappings.iter().any(|mapping| {
-            mapping.tabs != TabConversion::None && mapping.shift == IndentShift::None
-        }) {
+        if mappings
+            .iter()
+            .any(|mapping| mapping.tabs != TabConversion::None && mapping.shift.is_none())
+        {
             return self.decide_by_tabs(shared);
         }
-        let votes = if shared.is_none() { self.votes_around(around) } else { shared };
+        let votes = if shared == Votes::default() { self.votes_around(around) } else { shared };
         match (self.may_be_like_old(votes), self.may_be_like_file(votes)) {
             (true, false) => Some(IndentedLike::OldText),
             (false, true) => Some(IndentedLike::File),
@@ -220,7 +204,7 @@ impl ComparedLines<'_> {
         }
         let mut seen: HashMap<&str, usize> = HashMap::new();
         let mut votes = Votes::default();
-        for (at, line) in self.new.iter().enumerate() {
+        for line in &self.new {
             let Some(same) = olds.get(line.content) else { continue };
             if Some(&same.len()) != news.get(line.content) {
                 continue;
@@ -233,23 +217,11 @@ impl ComparedLines<'_> {
             };
             match (line.indent == old.indent, line.indent == file.indent) {
                 (true, false) => votes.old += 1,
-                (false, true) if self.is_nested(at, &olds) => votes.file_unless_nested += 1,
                 (false, true) => votes.file += 1,
                 _ => {}
             }
         }
         votes
-    }
-
-    /// Whether the line was put below a line that is new and opens a block.
-    fn is_nested(&self, at: usize, olds: &HashMap<&str, Vec<usize>>) -> bool {
-        let Some(line) = self.new.get(at) else { return false };
-        let above = self.new.iter().take(at).rev();
-        let mut parents = above.filter(|above| is_deeper(line.indent, above.indent));
-        let Some(parent) = parents.next() else { return false };
-        !olds.contains_key(parent.content)
-            && opens(parent.content)
-            && line.indent.len() == parent.indent.len() + self.shift.len()
     }
 
     /// The evidence of lines of `new_text` that are not in `old_text`, but once near the match.
@@ -296,7 +268,6 @@ impl ComparedLines<'_> {
             && (is_like_first || first.indent != file.indent)
             && !self.new.iter().any(|line| is_above(&line))
             && !self.has_stripped_first()
-            && !self.has_only_line_stripped()
     }
 
     /// Whether `new_text` may be indented like the file.
@@ -309,56 +280,30 @@ impl ComparedLines<'_> {
         let base = shallowest(&self.file);
         let is_like_first = first.indent == file.indent;
         votes.old == 0
-            && votes.file + votes.file_unless_nested > 0
+            && votes.file > 0
             && (is_like_first || shallowest(&self.new) == base)
             && (is_like_first || first.indent != old.indent)
     }
 
     /// Whether only the first line may have lost the indentation of the file.
     fn has_stripped_first(&self) -> bool {
-        let ([first, new @ ..], [_, old @ ..], [_, file @ ..]) =
+        let ([_, new @ ..], [_, old @ ..], [file, further @ ..]) =
             (self.new.as_slice(), self.old.as_slice(), self.file.as_slice())
         else {
             return false;
         };
-        let Some(second) = new.first() else { return false };
-        let (new, old, file) = (shallowest(new), shallowest(old), shallowest(file));
-        let is_nested = opens(first.content)
-            && !first.content.ends_with(',')
-            && !self.old.iter().any(|old| old.content == first.content)
-            && second.indent.len() == first.indent.len() + self.shift.len();
-        let is_like_file = if self.file.len() > 1 {
-            new == file && new != old
-        } else {
-            // Deeper lines may be in the block that the first line opens.
-            let may_lack = |file: &ContentLine<'_>| {
-                self.old.first().is_some_and(|old| is_deeper(file.indent, old.indent))
-            };
-            self.file.first().is_some_and(|file| {
-                file.indent == new || new.starts_with(file.indent) && may_lack(file)
-            })
-        };
-        is_like_file && !is_nested
-    }
-
-    /// Whether the only quoted line has lost its indentation, while other lines of `new_text` begin
-    /// at the margin: these may have lost theirs too, or belong there.
-    fn has_only_line_stripped(&self) -> bool {
-        let ([old], [file], [_, rest @ ..]) =
-            (self.old.as_slice(), self.file.as_slice(), self.new.as_slice())
-        else {
+        let new_indent = shallowest(new);
+        if new.is_empty() {
             return false;
+        }
+        if !further.is_empty() {
+            return new_indent == shallowest(further) && new_indent != shallowest(old);
+        }
+        // Deeper lines may be in the block that the first line opens.
+        let may_be_within = |old: &ContentLine<'_>| {
+            is_deeper(file.indent, old.indent) && new_indent.starts_with(file.indent)
         };
-        old.indent.is_empty()
-            && !file.indent.is_empty()
-            && rest.iter().any(|line| line.indent.is_empty())
-    }
-
-    /// Whether the lines may be meant to become deeper: quoted a level too shallow and given a level
-    /// deeper, they are indented as the file is.
-    fn may_move_block(&self, shift: &IndentShift) -> bool {
-        let IndentShift::Deeper(blanks) = shift else { return false };
-        shallowest(&self.old).len() >= blanks.len()
+        new_indent == file.indent || self.old.first().is_some_and(may_be_within)
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all

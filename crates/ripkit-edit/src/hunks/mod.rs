@@ -19,7 +19,8 @@ use crate::options::{Options, TextSource};
 use crate::pipeline::Pipeline;
 use crate::refusal::{NearMatch, Reason, Refusal};
 use crate::text::{
-    DecodedText, LineEndings, LineTable, count_letters, is_line_start, without_terminator,
+    DecodedText, LineEndings, LineTable, common_ends, count_letters, is_line_start, is_open,
+    without_terminator,
 };
 
 /// How far from its number a hunk may be found if its lines have no words.
@@ -132,9 +133,8 @@ impl<'a> HunkLocator<'a> {
         rules: HunkRules,
         options: &'a Options<'a>,
     ) -> HunkLocator<'a> {
-        let pipeline = Pipeline::new(text, options);
-        let (text, table) = (text.bytes(), LineTable::new(text.bytes()));
-        HunkLocator { pipeline, table, text, rules, options }
+        let (pipeline, table) = (Pipeline::new(text, options), LineTable::new(text.bytes()));
+        HunkLocator { pipeline, table, text: text.bytes(), rules, options }
     }
 
     fn locate_all(&mut self, hunks: &[Hunk]) -> Result<Vec<FittedEdit>, Vec<Refusal>> {
@@ -316,7 +316,7 @@ impl<'a> HunkLocator<'a> {
     /// reverse.
     fn at_open_end(&self, texts: &Replacement) -> Option<Replacement> {
         let Replacement { old_text, new_text } = texts;
-        let is_open = self.text.last().is_some_and(|&byte| byte != b'\n');
+        let is_open = is_open(self.text);
         if old_text.ends_with('\n') == is_open {
             let ends_alike = old_text.lines().next_back() == new_text.lines().next_back();
             let keeps_end = self.rules.keeps_end || ends_alike;
@@ -351,7 +351,7 @@ impl<'a> HunkLocator<'a> {
             let at = end - texts.new_text.len();
             return Err(Reason::AlreadyApplied { at, near: None });
         }
-        if self.text.last().is_some_and(|&byte| byte != b'\n') {
+        if is_open(self.text) {
             let ending = self.pipeline.endings().near(&(end..end), &(0..end));
             texts.new_text.insert_str(0, ending);
         }
@@ -395,9 +395,10 @@ impl<'a> HunkLocator<'a> {
             return None;
         }
         let first = self.table.line_at(start);
-        let (head, tail) = if kind == MatchKind::Exact { common_lines(texts) } else { (0, 0) };
-        let lines = texts.old_text.split_inclusive('\n').count();
-        let changed = first + head..first + lines - tail;
+        let [old, new] = [&texts.old_text, &texts.new_text]
+            .map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
+        let (head, tail) = if kind == MatchKind::Exact { common_ends(&old, &new) } else { (0, 0) };
+        let changed = first + head..first + old.len() - tail;
         Some(Place { kind, found, texts: texts.clone(), first, changed, note: None })
     }
 
@@ -509,18 +510,9 @@ impl<'a> HunkLocator<'a> {
 
     /// Lines that are exactly as the hunk says are replaced by exactly what it says.
     fn fit_exact(place: &Place) -> FittedEdit {
-        let Replacement { old_text, new_text } = &place.texts;
-        let (head, tail) = common_lines(&place.texts);
-        let inner = |text: &str| {
-            let lines: Vec<usize> = text.split_inclusive('\n').map(str::len).collect();
-            let start = lines.iter().take(head).sum::<usize>();
-            start..text.len() - lines.iter().rev().take(tail).sum::<usize>()
-        };
-        let (old, new) = (inner(old_text), inner(new_text));
-        let start = place.found.range.start + old.start;
-        let (old, new) = (&old_text[old], &new_text[new]);
-        let regions = LineDiff::new(old, new).regions(old, new);
-        let patches = regions.into_iter().map(|region| {
+        let Replacement { old_text: old, new_text: new } = &place.texts;
+        let start = place.found.range.start;
+        let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
             let range = start + region.old.start..start + region.old.end;
             Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
         });
@@ -613,14 +605,4 @@ fn remove_overlaps(chosen: &mut Vec<(usize, Place)>) -> Vec<(usize, Reason)> {
         is_free
     });
     refused
-}
-
-/// The number of lines that both texts have at the start, and of the others at the end.
-fn common_lines(texts: &Replacement) -> (usize, usize) {
-    let old: Vec<&str> = texts.old_text.split_inclusive('\n').collect();
-    let new: Vec<&str> = texts.new_text.split_inclusive('\n').collect();
-    let same = |pair: &(&str, &str)| pair.0 == pair.1;
-    let head = old.iter().copied().zip(new.iter().copied()).take_while(same).count();
-    let tails = old.iter().copied().skip(head).rev().zip(new.iter().copied().skip(head).rev());
-    (head, tails.take_while(same).count())
 }

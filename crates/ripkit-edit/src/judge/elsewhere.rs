@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::{Judge, NumberEvidence};
 use crate::edit::Replacement;
-use crate::locate::{SearchRules, TextMatch};
+use crate::locate::{MatchSet, Matcher, SearchRules, TextMatch};
 use crate::matching::MatchKind;
 use crate::options::Stopped;
-use crate::text::{LineEndings, count_filled_lines, count_letters, is_line_start, is_whole_lines};
+use crate::text::{count_filled_lines, count_letters, is_line_start, is_whole_lines};
 
 /// Letters and digits that `new_text` must have, as whole lines or as a part of a line, for finding
 /// it to prove that the edit was applied.
@@ -17,25 +16,20 @@ const MIN_LETTERS_OF_PART: usize = 8;
 /// The same for lines that match `new_text` only normalized.
 const MIN_LETTERS_OF_NORMALIZED: usize = 16;
 
-impl Judge<'_, '_> {
-    /// A range outside of the matches that has `new_text`, if it proves that the edit was applied
-    /// there.
-    pub(super) fn find_elsewhere(
-        &mut self,
-        endings: &LineEndings,
-    ) -> Result<Option<Range<usize>>, Stopped> {
+/// A search for the new text of an edit outside of the matches of its old text.
+pub(super) struct ElsewhereSearch<'p, 'a> {
+    pub(super) matcher: &'p mut Matcher<'a>,
+    pub(super) edit: &'p Replacement,
+    pub(super) found: &'p MatchSet,
+}
+
+impl ElsewhereSearch<'_, '_> {
+    /// A range outside of the matches that has `new_text`, as the strategy `kind` or that of the matches finds
+    /// it, if it proves that the edit was applied there.
+    pub(super) fn find(&mut self, kind: MatchKind) -> Result<Option<Range<usize>>, Stopped> {
         if self.edit.new_text.trim().is_empty() {
             return Ok(None);
         }
-        let kind = match self.found.kind {
-            kind if self.evidence == NumberEvidence::OtherNumbers => kind,
-            // The same text with other line endings, where not all are alike.
-            MatchKind::LineEndings if matches!(endings, LineEndings::Mixed(_)) => MatchKind::Exact,
-            MatchKind::Exact | MatchKind::LineEndings => return Ok(None),
-            MatchKind::TrailingBlanks => MatchKind::LineEndings,
-            MatchKind::Typography => MatchKind::TrailingBlanks,
-            MatchKind::Indentation => MatchKind::Typography,
-        };
         match self.find_stricter(kind)? {
             None => self.find_same_kind(),
             done => Ok(done),

@@ -2,13 +2,11 @@
 //! already.
 //!
 //! A repeated edit finds its `old_text` gone. Another text that matches it only after normalization
-//! is not the intended one. So before such a match is replaced, `new_text` is looked for, and so
-//! are the lines from which `old_text` may have been copied.
+//! is not the intended one. So before such a match is replaced, `new_text` is looked for.
 
 mod added_lines;
 mod blanks;
 mod elsewhere;
-mod origin;
 #[cfg(test)]
 mod tests;
 
@@ -16,12 +14,13 @@ use std::ops::Range;
 
 use self::added_lines::is_applied_at;
 pub(crate) use self::added_lines::line_of_added;
-use self::blanks::{BlankMatch, BlankVerdict};
+use self::blanks::BlankMatch;
+use self::elsewhere::ElsewhereSearch;
 use crate::edit::Replacement;
 use crate::locate::{MatchSet, Matcher};
 use crate::matching::MatchKind;
 use crate::refusal::{NearMatch, Reason};
-use crate::text::{LineEndings, line_number_at};
+use crate::text::LineEndings;
 
 /// What identifies the match besides `old_text`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,43 +50,47 @@ impl<'p, 'a> Judge<'p, 'a> {
         Judge { matcher, edit, found, evidence }
     }
 
-    /// Refuses a match that is not exact if the edit may have been made already, or be meant for another
-    /// place. The texts have LF line endings.
+    /// Refuses a match that is not exact if the edit may have been made already. The texts have LF line
+    /// endings.
     pub(crate) fn place(
         &mut self,
         [old, new]: [&str; 2],
         endings: &LineEndings,
     ) -> Result<(), Reason> {
         let kind = self.found.kind;
-        let is_sure = kind == MatchKind::Exact && self.evidence != NumberEvidence::OtherNumbers;
-        if is_sure {
+        if kind == MatchKind::Exact && self.evidence != NumberEvidence::OtherNumbers {
             return Ok(());
         }
-        let first = &self.found.matches[0];
-        let (text, range) = (self.matcher.text(), &first.range);
+        let (text, range) = (self.matcher.text(), &self.found.matches[0].range);
         let near = NearMatch { kind, range: range.clone() };
-        if kind >= MatchKind::TrailingBlanks {
-            match (BlankMatch { text, range, old, new }).verdict() {
-                BlankVerdict::Apply => {}
-                BlankVerdict::AlreadyApplied => {
-                    return Err(Reason::AlreadyApplied { at: range.start, near: None });
-                }
-                BlankVerdict::Unclear(why) => {
-                    return Err(Reason::Unclear { near, why: why.into() });
-                }
+        let blanks = BlankMatch { text, range, old, new };
+        if kind >= MatchKind::TrailingBlanks
+            && let Some(why) = blanks.why_unclear()
+        {
+            return Err(Reason::Unclear { near, why });
+        }
+        let Some(stricter) = self.stricter(endings) else { return Ok(()) };
+        let Judge { matcher, edit, found, .. } = self;
+        match (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
+            Some(done) => Err(Reason::AlreadyApplied { at: done.start, near: Some(near) }),
+            None => Ok(()),
+        }
+    }
+
+    /// The strategy by which `new_text`, found elsewhere, proves more than `old_text` in its place; `None` if
+    /// nothing does.
+    fn stricter(&self, endings: &LineEndings) -> Option<MatchKind> {
+        match self.found.kind {
+            kind if self.evidence == NumberEvidence::OtherNumbers => Some(kind),
+            // The same text with other line endings, where not all are alike.
+            MatchKind::LineEndings if matches!(endings, LineEndings::Mixed(_)) => {
+                Some(MatchKind::Exact)
             }
+            MatchKind::Exact | MatchKind::LineEndings => None,
+            MatchKind::TrailingBlanks => Some(MatchKind::LineEndings),
+            MatchKind::Typography => Some(MatchKind::TrailingBlanks),
+            MatchKind::Indentation => Some(MatchKind::Typography),
         }
-        if let Some(applied) = self.find_elsewhere(endings)? {
-            return Err(Reason::AlreadyApplied { at: applied.start, near: Some(near) });
-        }
-        if let Some(origin) = self.find_origin(first)? {
-            let line = line_number_at(text, origin.start);
-            let why = format!(
-                "line {line} has the indentation of the old text, so another place may be meant"
-            );
-            return Err(Reason::Unclear { near, why: why.into() });
-        }
-        Ok(())
     }
 
     /// Refuses an edit whose result is there already: the match is part of `new`, and `old` is too. Both

@@ -20,44 +20,54 @@ impl IndentMapping {
     }
 }
 
-/// How much deeper or shallower the lines of the file are indented than those of `old_text`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum IndentShift {
-    None,
-    /// Every line of the file has these blanks in addition.
-    Deeper(String),
-    /// Every line of `old_text` has these blanks in addition.
-    Shallower(String),
+/// The blanks that every line of `old_text` has in addition to those of the file, and those that the file has
+/// in addition; one of them is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IndentShift {
+    less: String,
+    more: String,
 }
 
 impl IndentShift {
-    /// The shift from the indentation `old` to `file`; `None` if they are equal, or neither ends
-    /// with the other.
-    pub(super) fn between(file: &[u8], old: &[u8]) -> Option<IndentShift> {
-        let blanks = |blanks: &[u8]| String::from_utf8_lossy(blanks).into_owned();
+    /// Every line of the file has these blanks in addition.
+    pub(crate) fn deeper(blanks: &str) -> IndentShift {
+        IndentShift { less: String::new(), more: blanks.to_owned() }
+    }
+
+    /// Every line of `old_text` has these blanks in addition.
+    pub(crate) fn shallower(blanks: &str) -> IndentShift {
+        IndentShift { less: blanks.to_owned(), more: String::new() }
+    }
+
+    /// The shift from the indentation `old` to `file`; `None` if neither ends with the other.
+    pub(super) fn between(file: &str, old: &str) -> Option<IndentShift> {
         match (file.strip_suffix(old), old.strip_suffix(file)) {
-            (Some([]), _) => None,
-            (Some(more), _) => Some(IndentShift::Deeper(blanks(more))),
-            (_, Some(less)) => Some(IndentShift::Shallower(blanks(less))),
-            _ => None,
+            (Some(more), _) => Some(IndentShift::deeper(more)),
+            (None, Some(less)) => Some(IndentShift::shallower(less)),
+            (None, None) => None,
         }
+    }
+
+    /// Whether the indentation is the same.
+    pub(crate) fn is_none(&self) -> bool {
+        self.blanks().is_empty()
+    }
+
+    /// The blanks that one of the two texts has in addition.
+    pub(crate) fn blanks(&self) -> &str {
+        if self.more.is_empty() { &self.less } else { &self.more }
     }
 
     /// The text with every non-blank line shifted; `None` if a line lacks the blanks to remove.
     pub(crate) fn apply(&self, text: &str) -> Option<String> {
         let mut shifted = String::with_capacity(text.len() + 64);
         for line in text.split_inclusive('\n') {
-            let line = match self {
-                IndentShift::Shallower(blanks) if !is_blank(line.as_bytes()) => {
-                    line.strip_prefix(blanks.as_str())?
-                }
-                IndentShift::Deeper(blanks) if !is_blank(line.as_bytes()) => {
-                    shifted.push_str(blanks);
-                    line
-                }
-                _ => line,
-            };
-            shifted.push_str(line);
+            if is_blank(line.as_bytes()) {
+                shifted.push_str(line);
+                continue;
+            }
+            shifted.push_str(&self.more);
+            shifted.push_str(line.strip_prefix(self.less.as_str())?);
         }
         Some(shifted)
     }

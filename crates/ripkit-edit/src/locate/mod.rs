@@ -9,14 +9,16 @@ mod shifted_lines;
 
 use std::ops::Range;
 
-pub(crate) use self::indentation::{IndentMapping, IndentShift, TabConversion};
+#[cfg(test)]
+pub(crate) use self::indentation::IndentShift;
+pub(crate) use self::indentation::{IndentMapping, TabConversion};
 use self::normalized::trim_trailing_blanks;
 pub(crate) use self::normalized::{Normalized, typographic_characters};
 pub(crate) use self::occurrences::Occurrences;
 use self::shifted_lines::IndentedSearch;
 use crate::matching::MatchKind;
-use crate::options::{Stop, Stopped};
-use crate::text::{DecodedText, is_line_start};
+use crate::options::{Options, Stop, Stopped};
+use crate::text::{DecodedText, is_line_start, without_return};
 
 /// Matches of a text that is not unique are counted up to this many.
 const MAX_COUNTED: usize = 1000;
@@ -70,6 +72,11 @@ pub(crate) struct SearchRules {
 impl SearchRules {
     /// The rules for a text that is only searched for.
     pub(crate) const SAFE: SearchRules = SearchRules { is_exact: false, takes_all: false };
+
+    /// The rules by which the options let a text be found.
+    pub(crate) fn of(options: &Options<'_>) -> SearchRules {
+        SearchRules { is_exact: options.is_exact(), takes_all: options.replaces_all() }
+    }
 
     fn max(self) -> usize {
         if self.takes_all { MAX_REPLACED } else { MAX_COUNTED }
@@ -283,14 +290,14 @@ fn begins_with_blank_line(text: &str) -> bool {
 fn has_trailing_blanks(text: &[u8]) -> bool {
     let is_blank = |line: &[u8]| matches!(line.last(), Some(b' ' | b'\t'));
     let mut lines = memchr::memchr_iter(b'\n', text).map(|end| &text[..end]);
-    lines.any(|line| is_blank(line.strip_suffix(b"\r").unwrap_or(line))) || is_blank(text)
+    lines.any(|line| is_blank(without_return(line))) || is_blank(text)
 }
 
 /// The end of the line of `at` without its terminator if only blanks are between, else `at`.
 fn skip_trailing_blanks(text: &[u8], at: usize, kind: MatchKind) -> usize {
     let rest = &text[at..];
     let line = match memchr::memchr(b'\n', rest) {
-        Some(end) => rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]),
+        Some(end) => without_return(&rest[..end]),
         None => rest,
     };
     if trim_trailing_blanks(line, kind).is_empty() { at + line.len() } else { at }

@@ -7,7 +7,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use crate::matching::MatchKind;
 use crate::options::{Stop, Stopped};
-use crate::text::{REPLACEMENT_CHARACTER, utf8_runs};
+use crate::text::{REPLACEMENT_CHARACTER, utf8_runs, without_return};
 
 /// Bytes between two checks of whether to stop.
 const CHECK_BYTES: usize = 1 << 20;
@@ -156,7 +156,7 @@ impl<'a> Normalizer<'a> {
         let is_ended = end < self.source.len();
         let source: &'a [u8] = self.source;
         let line = &source[start..end];
-        let mut body = if is_ended { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+        let mut body = if is_ended { without_return(line) } else { line };
         if self.kind >= MatchKind::TrailingBlanks {
             body = trim_trailing_blanks(body, self.kind);
         }

@@ -47,10 +47,9 @@ impl IndentedSearch<'_> {
         while let Some(at) = occurrences.find_next()? {
             let there = indentation_before(file, at);
             let line_start = at - there.len();
-            let shift = match IndentShift::between(there.as_bytes(), blanks.as_bytes()) {
-                None if self.with_same && there == blanks => IndentShift::None,
-                None => continue,
-                Some(shift) => shift,
+            let shift = IndentShift::between(there, blanks);
+            let Some(shift) = shift.filter(|shift| self.with_same || !shift.is_none()) else {
+                continue;
             };
             let Some(start) = line_start.checked_sub(blank_len) else { continue };
             if !is_line_start(file, line_start) || !is_line_start(file, start) {

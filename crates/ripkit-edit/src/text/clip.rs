@@ -56,29 +56,15 @@ fn bounds(line: &[u8], first: Option<(usize, usize)>, limit: usize) -> (usize, u
     let (start, end) = first.unwrap_or((0, 0));
     let margin = limit.saturating_sub(end.saturating_sub(start)) / 2;
     let from = start.saturating_sub(margin).min(line.len() - limit);
-    let to = off_character(line, from + limit, Toward::Start);
-    (off_character(line, from, Toward::End).min(to), to)
-}
-
-/// The direction in which a cut moves to keep a character whole.
-#[derive(Clone, Copy)]
-enum Toward {
-    Start,
-    End,
+    let to = off_character(line, from + limit, usize::saturating_sub);
+    (off_character(line, from, usize::saturating_add).min(to), to)
 }
 
 /// Moves `at` by up to three bytes when it lies inside a character.
-fn off_character(line: &[u8], at: usize, toward: Toward) -> usize {
-    let is_inside = |at: usize| line.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
-    if !is_inside(at) {
-        return at;
-    }
-    let moved = (1..=3).map(|step| match toward {
-        Toward::Start => at.saturating_sub(step),
-        Toward::End => at + step,
-    });
+fn off_character(line: &[u8], at: usize, step: fn(usize, usize) -> usize) -> usize {
+    let is_outside = |at: &usize| line.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
     // Four continuation bytes in a row are not a character: cut anywhere.
-    moved.into_iter().find(|&at| !is_inside(at)).unwrap_or(at)
+    (0..=3).map(|bytes| step(at, bytes)).find(is_outside).unwrap_or(at)
 }
 
 /// The part of `span` inside `window`, if any.

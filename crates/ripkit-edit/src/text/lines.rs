@@ -7,6 +7,16 @@ pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
     at.checked_sub(1).is_none_or(|before| text.get(before) == Some(&b'\n'))
 }
 
+/// Whether the text ends within a line.
+pub(crate) fn is_open(text: &[u8]) -> bool {
+    text.last().is_some_and(|last| *last != b'\n')
+}
+
+/// A line without the `\r` of its terminator.
+pub(crate) fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
 /// The number, from 1, of the line that holds the offset.
 pub(crate) fn line_number_at(text: &[u8], at: usize) -> usize {
     memchr::memchr_iter(b'\n', text).take_while(|newline| *newline < at).count() + 1
@@ -49,6 +59,12 @@ impl<'a> LineTable<'a> {
         self.starts.partition_point(|&start| start <= at).saturating_sub(1)
     }
 
+    /// The number of the line that holds an offset of the text, and the offset in that line.
+    pub(crate) fn position(&self, at: usize) -> (usize, usize) {
+        let line = self.line_at(at);
+        (line, at - self.starts[line])
+    }
+
     /// The offset of a line.
     pub(crate) fn start(&self, number: usize) -> Option<usize> {
         self.starts.get(number).copied()
@@ -80,6 +96,18 @@ impl<'a> LineTable<'a> {
         let bytes = &self.text[self.bytes_of(lines)];
         bytes.split_inclusive(|&byte| byte == b'\n').collect()
     }
+}
+
+/// The number of equal elements at the start of both.
+pub(crate) fn common_len<T: PartialEq>(one: &[T], other: &[T]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
+/// The number of equal elements at the start, and of the others at the end.
+pub(crate) fn common_ends<T: PartialEq>(one: &[T], other: &[T]) -> (usize, usize) {
+    let head = common_len(one, other);
+    let pairs = one[head..].iter().rev().zip(other[head..].iter().rev());
+    (head, pairs.take_while(|(one, other)| one == other).count())
 }
 
 /// The number of letters and digits.

@@ -18,8 +18,7 @@ fn model(file: &str, old: &str) -> Vec<IndentedMatch> {
     for line in file.split_inclusive('\n') {
         let rest = &file[start..];
         for blanks in ["\t", " ", "  ", "   ", "    ", " \t", "\t "] {
-            for shift in [IndentShift::Deeper(blanks.into()), IndentShift::Shallower(blanks.into())]
-            {
+            for shift in [IndentShift::deeper(blanks), IndentShift::shallower(blanks)] {
                 let Some(block) = shift.apply(old).filter(|block| block != old) else { continue };
                 let after = rest.strip_prefix(block.as_str());
                 let ends =

@@ -1,23 +1,14 @@
-//! What to suggest when `old_text` is not found: the most similar lines, or a text that differs only in
-//! escapes, entities or signs.
+//! A text that the file has, but for escapes, HTML entities, a code fence or the signs of a diff.
 
-mod similar_lines;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
-
 use memchr::memmem;
 
-pub(super) use self::similar_lines::has_long_lines;
-use self::similar_lines::{SimilarLines, is_placeholder};
 use super::show::{LINE_BYTES, numbered_line, numbered_lines};
 use crate::edit::Replacement;
-use crate::options::{Stop, Stopped, TextSource};
-use crate::text::LineTable;
-
-/// Lines of the old text that are compared.
-const MAX_LINES: usize = 200;
+use crate::options::{Stop, Stopped};
+use crate::text::{LineTable, is_whole_lines};
 
 /// Bytes shown of a text with signs.
 const SIGNED_BYTES: usize = 120;
@@ -32,60 +23,9 @@ const ENTITIES: [(&str, &str); 6] = [
     ("&", "&amp;"),
 ];
 
-/// What of the file is similar to `old_text`.
-pub(super) enum Suggestion<'a> {
-    Lines(SimilarLines<'a>),
-    /// The message on a line that has the old text with or without escapes.
-    Variant(String),
-}
-
-/// The best suggestion, if anything in the file is similar to `old`.
-pub(super) fn suggest<'a>(
-    text: &'a [u8],
-    old: &'a str,
-    source: TextSource,
-    stop: Stop<'_>,
-) -> Result<Option<Suggestion<'a>>, Stopped> {
+/// "Did you mean" with the first line of the file that has `old`, but without what was put around or into it.
+pub(super) fn find(text: &[u8], old: &str, stop: Stop<'_>) -> Result<Option<String>, Stopped> {
     let file = LineTable::new(text);
-    if let Some(variant) = find_rewritten(&file, old, stop)? {
-        return Ok(Some(Suggestion::Variant(variant)));
-    }
-    // A placeholder above the lines does not show where they begin.
-    let lines = old.split_terminator('\n').take(MAX_LINES).skip_while(|line| is_placeholder(line));
-    let lines: Vec<&str> = lines.collect();
-    Ok(SimilarLines::find(&file, &lines, old, source, stop)?.map(Suggestion::Lines))
-}
-
-impl Suggestion<'_> {
-    /// Whether it has some of these lines, counted from 1.
-    pub(super) fn overlaps(&self, lines: &Range<usize>) -> bool {
-        match self {
-            Suggestion::Lines(near) => near.overlaps(lines),
-            Suggestion::Variant(_) => false,
-        }
-    }
-
-    /// "Did you mean" with the numbered lines and the first difference, in about `room` bytes.
-    pub(super) fn message(&self, is_exact: bool, room: usize) -> String {
-        match self {
-            Suggestion::Lines(lines) => lines.message(is_exact, room),
-            Suggestion::Variant(message) => message.clone(),
-        }
-    }
-}
-
-/// "Did you mean" with the numbered line and `sentence`.
-fn variant_message(line: &[u8], number: usize, span: (usize, usize), sentence: &str) -> String {
-    let (line, _) = numbered_line(line, number, &[span], LINE_BYTES);
-    format!("Did you mean:\n```\n{line}```\n{sentence}")
-}
-
-/// The first text of the file that is `old` with or without escapes or HTML entities.
-fn find_rewritten(
-    file: &LineTable<'_>,
-    old: &str,
-    stop: Stop<'_>,
-) -> Result<Option<String>, Stopped> {
     let decoded =
         ENTITIES.iter().fold(old.to_owned(), |text, (sign, name)| text.replace(name, sign));
     let forms = [
@@ -99,15 +39,13 @@ fn find_rewritten(
         if form == old.trim_end_matches('\n') {
             continue;
         }
-        let Some(at) = memmem::find(file.text(), form.as_bytes()) else { continue };
-        let index = file.line_at(at);
-        let (Some(line), Some(start)) = (file.line(index), file.start(index)) else {
-            continue;
-        };
-        let first = form.split('\n').next().unwrap_or(form);
-        let span = (at - start, at - start + first.len());
-        let sentence = format!("Line {} is like it, but {what}.", index + 1);
-        return Ok(Some(variant_message(line, index + 1, span, &sentence)));
+        let Some(at) = memmem::find(text, form.as_bytes()) else { continue };
+        let (number, start) = file.position(at);
+        let line = file.line(number).expect("a line holds what was found");
+        let first = form.lines().next().map_or(0, str::len);
+        let (line, _) = numbered_line(line, number + 1, &[(start, start + first)], LINE_BYTES);
+        let sentence = format!("Line {} is like it, but {what}.", number + 1);
+        return Ok(Some(format!("Did you mean:\n```\n{line}```\n{sentence}")));
     }
     Ok(None)
 }
@@ -145,7 +83,7 @@ pub(super) fn signed(text: &[u8], edit: &Replacement) -> Option<String> {
     let bare: String = bare.map(|line| line.strip_prefix([' ', '-']).unwrap_or(line)).collect();
     let bare = Some(bare.trim_end_matches('\n')).filter(|bare| !bare.trim().is_empty())?;
     let file = LineTable::new(text);
-    let is_found = |at: &usize| are_sure || are_whole_lines(text, *at, bare.len());
+    let is_found = |at: &usize| are_sure || is_whole_lines(text, &(*at..at + bare.len()));
     let at = memmem::find_iter(text, bare).find(is_found)?;
     let (first, end) = (file.line_at(at), file.line_at(at + bare.len() - 1) + 1);
     let shown = numbered_lines(&file, first..end, SIGNED_BYTES);
@@ -160,14 +98,6 @@ pub(super) fn signed(text: &[u8], edit: &Replacement) -> Option<String> {
 /// The lines that have the sign of an unchanged line.
 fn unchanged_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| line.starts_with(' '))
-}
-
-/// Whether a part of the text begins and ends where lines do.
-fn are_whole_lines(text: &[u8], at: usize, len: usize) -> bool {
-    let Some((before, rest)) = text.split_at_checked(at) else { return false };
-    let Some(after) = rest.get(len..) else { return false };
-    let begins = before.last().is_none_or(|byte| *byte == b'\n');
-    begins && (after.is_empty() || after.starts_with(b"\n") || after.starts_with(b"\r"))
 }
 
 /// The text with the escapes of string literals replaced by their characters.

@@ -9,13 +9,14 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use crate::explain::show::{
-    LINE_BYTES, common_prefix, difference, differs_in_blanks, numbered_line,
-};
+use super::show::{LINE_BYTES, difference, differs_in_blanks, numbered_line};
 use crate::locate::Normalized;
 use crate::matching::MatchKind;
 use crate::options::{Stop, Stopped, TextSource};
-use crate::text::{LineTable, clip, count_letters};
+use crate::text::{LineTable, clip, common_len, count_letters, is_open, without_return};
+
+/// Lines of the old text that are compared.
+const MAX_LINES: usize = 200;
 
 /// Lines of the old text with the same probe that count.
 const MAX_LINES_OF_PROBE: usize = 4;
@@ -65,20 +66,20 @@ const MAX_SHIFT: usize = 4;
 const WINDOW_BYTES: usize = 800;
 
 /// Whether a line is a placeholder for others.
-pub(super) fn is_placeholder(line: &str) -> bool {
+fn is_placeholder(line: &str) -> bool {
     let line = line.trim().trim_start_matches(['/', '#', '*', '-', ';']).trim();
     matches!(line, "..." | "…")
 }
 
 /// Whether a line is so long that only its start is compared.
-pub(in crate::explain) fn has_long_lines(text: &[u8]) -> bool {
+pub(super) fn has_long_lines(text: &[u8]) -> bool {
     let mut start = 0;
     let mut ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
     ends.any(|end| end - std::mem::replace(&mut start, end + 1) > MAX_LINE_BYTES)
 }
 
 /// Lines of the file that are like those of `old_text`.
-pub(in crate::explain) struct SimilarLines<'a> {
+pub(super) struct SimilarLines<'a> {
     /// The numbers of the lines of the file, from 0.
     first: usize,
     end: usize,
@@ -108,26 +109,26 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> SimilarLines<'a> {
-    /// The lines of the file that are most like the old ones, if any are alike; `whole` is the text of the
-    /// old lines.
+    /// The lines of the file that are most like those of `old`, if any are alike.
     pub(super) fn find(
-        file: &LineTable<'a>,
-        old: &[&'a str],
-        whole: &str,
+        text: &'a [u8],
+        old: &'a str,
         source: TextSource,
         stop: Stop<'_>,
     ) -> Result<Option<SimilarLines<'a>>, Stopped> {
-        let found = match SimilarLines::most_similar(file, old, stop)? {
-            None => {
-                first_line_within(file, old).map(|first| SimilarLines::one_to_one(file, old, first))
-            }
-            found => found,
-        };
-        Ok(found.map(|mut found| {
+        let file = LineTable::new(text);
+        let lines = old.split_terminator('\n').take(MAX_LINES);
+        // A placeholder above the lines does not show where they begin.
+        let lines: Vec<&str> = lines.skip_while(|line| is_placeholder(line)).collect();
+        let mut found = SimilarLines::most_similar(&file, &lines, stop)?.or_else(|| {
+            let first = first_line_within(&file, &lines)?;
+            Some(SimilarLines::one_to_one(&file, &lines, first))
+        });
+        if let Some(found) = &mut found {
             found.begins_within = source == TextSource::Arguments;
-            found.ends_within = found.begins_within && !whole.ends_with('\n');
-            found
-        }))
+            found.ends_within = found.begins_within && !old.ends_with('\n');
+        }
+        Ok(found)
     }
 
     fn most_similar(
@@ -203,7 +204,7 @@ impl<'a> SimilarLines<'a> {
         let first = numbers.next().unwrap_or(above);
         let end = numbers.next_back().unwrap_or(first) + 1;
         let is_last = end >= file.len();
-        let is_open = is_last && file.text().last().is_some_and(|&byte| byte != b'\n');
+        let is_open = is_last && is_open(file.text());
         let (begins_within, ends_within) = (false, false);
         SimilarLines { first, end, rows, is_last, is_open, begins_within, ends_within }
     }
@@ -231,7 +232,6 @@ impl<'a> SimilarLines<'a> {
 
     /// "Did you mean" with the numbered lines and the first difference, in about `room` bytes.
     pub(super) fn message(&self, is_exact: bool, room: usize) -> String {
-        let without_return = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).to_vec();
         let plain = || self.first_unlike(|file, old| without_return(file) == without_return(old));
         let difference = if is_exact {
             plain().or_else(|| self.first_unlike(|file, old| file == old))
@@ -273,7 +273,7 @@ impl<'a> SimilarLines<'a> {
                 };
                 let span = match row {
                     Row::Both(_, old) if difference == Some(at) => {
-                        let same = common_prefix(line, old);
+                        let same = common_len(line, old.as_bytes());
                         Some((same, same))
                     }
                     _ => None,
@@ -326,7 +326,7 @@ impl<'a> SimilarLines<'a> {
         match row {
             Row::Both((number, line), old) => {
                 // The carriage return is shown only where nothing else differs.
-                let bare = line.strip_suffix(b"\r").unwrap_or(line);
+                let bare = without_return(line);
                 let line = if bare == old.as_bytes() { line } else { bare };
                 let difference = difference(line, old, differs_in_blanks(line, old));
                 format!("Line {} differs: {difference}.", number + 1)

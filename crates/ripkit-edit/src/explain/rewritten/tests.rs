@@ -1,0 +1,59 @@
+use super::*;
+
+#[test]
+fn a_text_with_escapes_or_entities_is_shown_without() {
+    let text = "one\n    foo(a, b);\ncall(\"x\\ty\", Bar)\n<b>\nx &lt; y\n";
+    let cases = [
+        (
+            "&lt;b&gt;",
+            "   4 | <b>\n```\nLine 4 is like it, but the old text has HTML entities where the file has \
+             the characters.",
+        ),
+        (
+            "call(\\\"x\\\\ty\\\"",
+            "   3 | call(\"x\\ty\", Bar)\n```\nLine 3 is like it, but the old text has escapes where the \
+             file has the characters.",
+        ),
+        (
+            "one\\n    foo(a",
+            "   1 | one\n```\nLine 1 is like it, but the old text has escapes where the file has the \
+             characters.",
+        ),
+    ];
+    for (old, expected) in cases {
+        let found = find(text.as_bytes(), old, Stop::never()).unwrap();
+        assert_eq!(found, Some(format!("Did you mean:\n```\n{expected}")), "{old:?}");
+    }
+}
+
+#[test]
+fn signs_are_those_of_a_diff_only_if_both_texts_or_whole_lines_have_them() {
+    let text = "* foo\nbar\r\nbar\n";
+    let signed = |old: &str, new: &str| signed(text.as_bytes(), &Replacement::new(old, new));
+    let both = "Both texts have signs before their lines, as a diff has: give them without.";
+    let one = "The old text has signs before its lines, as a diff has: give it without.";
+    // (old text, new text, the number of the line and the sentence)
+    let table = [
+        ("- foo", "+ bar", Some((1, both))),
+        ("-bar\n", "+baz\n", Some((2, both))),
+        ("-bar\n", "", Some((2, one))),
+        ("-bar\n", "\n", Some((2, one))),
+        (" bar\n", " bar\n+baz\n", Some((2, both))),
+        // An item of a list.
+        ("- foo", "", None),
+        ("- foo", "  foo", None),
+        ("-bar", " * bar", None),
+        (" bar", "+ bar", None),
+        ("-ba", "", None),
+        ("-ar", "", None),
+        (" bar", "", None),
+    ];
+    for (old, new, expected) in table {
+        let said = signed(old, new);
+        let wanted = expected.map(|(number, sentence)| {
+            let line = if number == 1 { "* foo" } else { "bar" };
+            format!("Did you mean:\n```\n   {number} | {line}\n```\n{sentence}")
+        });
+        assert_eq!(said, wanted, "{old:?} {new:?}");
+    }
+}
