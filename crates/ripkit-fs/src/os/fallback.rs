@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use crate::os::{Dir, File, Leased, Obstacle, Volume};
 
 /// Whether [`Dir::link_file`] is supported.
-pub const LINKS_HANDLES: bool = false;
+pub(crate) const LINKS_HANDLES: bool = false;
 
 impl Dir {
     /// A child directory for listing if it is on the same mount, which is known only on Linux.
@@ -21,7 +21,7 @@ impl Dir {
     }
 
     /// Why a child cannot be removed, which is known only on Linux.
-    pub fn obstacle(&self, _name: &[u8]) -> io::Result<Option<Obstacle>> {
+    pub(crate) fn obstacle(&self, _name: &[u8]) -> io::Result<Option<Obstacle>> {
         Ok(None)
     }
 
@@ -36,7 +36,7 @@ impl Dir {
     }
 
     /// Gives an open file another name; never supported.
-    pub fn link_file(&self, _file: &File, _name: &[u8]) -> io::Result<()> {
+    pub(crate) fn link_file(&self, _file: &File, _name: &[u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
@@ -49,7 +49,7 @@ impl File {
 
     /// Start and end of the next data at or after `offset`; `None` after the last. The whole file is
     /// data here.
-    pub fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
+    pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
         let size = self.stat()?.size;
         Ok((offset < size).then_some((offset, size)))
     }
@@ -63,38 +63,38 @@ impl File {
     }
 
     /// Does nothing: not every system can reserve space without changing the size.
-    pub fn reserve(&self, _size: u64) -> io::Result<()> {
+    pub(crate) fn reserve(&self, _size: u64) -> io::Result<()> {
         Ok(())
     }
 
     /// Never makes a reflink copy.
-    pub fn share_blocks(&self, _from: &File) -> bool {
+    pub(crate) fn share_blocks(&self, _from: &File) -> bool {
         false
     }
 
     /// It cannot be known.
-    pub fn lock_holder(&self) -> Option<u32> {
+    pub(crate) fn lock_holder(&self) -> Option<u32> {
         None
     }
 
     /// Takes no lease.
-    pub fn lease_exclusively(&self) -> Option<Lease<'_>> {
+    pub(crate) fn lease_exclusively(&self) -> Option<Lease<'_>> {
         None
     }
 
     /// Takes no lease.
-    pub fn lease(&self) -> Leased<'_> {
+    pub(crate) fn lease(&self) -> Leased<'_> {
         Leased::Unknown
     }
 }
 
 /// A read lease, which only Linux has: never created.
 #[derive(Debug)]
-pub struct Lease<'a>(PhantomData<&'a File>);
+pub(crate) struct Lease<'a>(PhantomData<&'a File>);
 
 impl Lease<'_> {
     /// Whether another process waits to open the file for writing.
-    pub fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         false
     }
 }

@@ -102,7 +102,7 @@ impl Dir {
     }
 
     /// Why a child cannot be removed, even if its directory can be written.
-    pub fn obstacle(&self, name: &[u8]) -> io::Result<Option<Obstacle>> {
+    pub(crate) fn obstacle(&self, name: &[u8]) -> io::Result<Option<Obstacle>> {
         let name = checked(name)?;
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         let statx = |name: &[u8]| {
@@ -216,14 +216,14 @@ impl Dir {
     }
 
     /// Returns an error if this process may not write to a child.
-    pub fn check_writable(&self, name: &[u8]) -> io::Result<()> {
+    pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
         let name = checked(name)?;
         // This checks the real user ID; if the effective one differs, the write itself may still fail.
         retry(|| rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::empty()))
     }
 
     /// Returns an error if this process may not add and remove entries.
-    pub fn check_changeable(&self) -> io::Result<()> {
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
         let access = Access::WRITE_OK | Access::EXEC_OK;
         retry(|| rustix::fs::accessat(&self.0, c".", access, AtFlags::empty()))
     }
@@ -280,7 +280,7 @@ impl Dir {
     /// # Errors
     /// `NotFound` also if the file has no name any more, or neither the privilege nor `/proc` is there
     /// by which a handle can be linked.
-    pub fn link_file(&self, file: &File, name: &[u8]) -> io::Result<()> {
+    pub(crate) fn link_file(&self, file: &File, name: &[u8]) -> io::Result<()> {
         let name = checked(name)?;
         let handle = retry(|| rustix::fs::linkat(&file.0, c"", &self.0, name, AtFlags::EMPTY_PATH));
         match handle {
@@ -311,7 +311,7 @@ impl AsFd for Dir {
 }
 
 /// Whether [`Dir::link_file`] is supported.
-pub const LINKS_HANDLES: bool = true;
+pub(crate) const LINKS_HANDLES: bool = true;
 
 /// An opened file.
 #[derive(Debug)]
@@ -355,7 +355,7 @@ impl File {
 
     /// Start and end of the next data at or after `offset`, skipping holes; `None` after the last.
     /// Without support for holes, the whole file is data.
-    pub fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
+    pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
         let seek = |to| retry(|| rustix::fs::seek(&self.0, to));
         match seek(SeekFrom::Data(offset)) {
             Ok(start) => Ok(Some((start, seek(SeekFrom::Hole(start))?))),
@@ -395,7 +395,7 @@ impl File {
 
     /// Reserves space for `size` bytes without changing the size; does nothing if the file system
     /// cannot.
-    pub fn reserve(&self, size: u64) -> io::Result<()> {
+    pub(crate) fn reserve(&self, size: u64) -> io::Result<()> {
         let reserved = retry(|| rustix::fs::fallocate(&self.0, FallocateFlags::KEEP_SIZE, 0, size));
         match reserved {
             Err(error) if error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error()) => Ok(()),
@@ -409,7 +409,7 @@ impl File {
     }
 
     /// Makes this file a reflink copy of `from`; returns whether the file system could.
-    pub fn share_blocks(&self, from: &File) -> bool {
+    pub(crate) fn share_blocks(&self, from: &File) -> bool {
         retry(|| rustix::fs::ioctl_ficlone(&self.0, &from.0)).is_ok()
     }
 
@@ -420,12 +420,12 @@ impl File {
 
     /// Copies owner, extended attributes and permissions; returns the names of those that could not
     /// be copied.
-    pub fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
+    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
         attributes::copy(self.0.as_fd(), from.0.as_fd())
     }
 
     /// Copies the times of the last access and modification.
-    pub fn copy_times(&self, from: &File) -> io::Result<()> {
+    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
         attributes::copy_times(self.0.as_fd(), from.0.as_fd())
     }
 
@@ -441,7 +441,7 @@ impl File {
     }
 
     /// The process that holds the advisory lock of the file, as `/proc/locks` has it.
-    pub fn lock_holder(&self) -> Option<u32> {
+    pub(crate) fn lock_holder(&self) -> Option<u32> {
         let inode = self.stat().ok()?.identity.inode.to_string();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let locks = retry(|| rustix::fs::open("/proc/locks", flags, Mode::empty())).ok()?;
@@ -472,13 +472,13 @@ impl File {
 
     /// Takes a write lease, which the kernel grants only while no other handle has the file open; who
     /// opens it then waits. This file must be open for writing.
-    pub fn lease_exclusively(&self) -> Option<Lease<'_>> {
+    pub(crate) fn lease_exclusively(&self) -> Option<Lease<'_>> {
         take_lease(self, libc::F_WRLCK).ok()
     }
 
     /// Takes a read lease, which the kernel grants only while the file is not open for writing.
     /// This file must be open for reading only.
-    pub fn lease(&self) -> Leased<'_> {
+    pub(crate) fn lease(&self) -> Leased<'_> {
         match take_lease(self, libc::F_RDLCK) {
             Ok(lease) => Leased::Held(lease),
             Err(error) if error.raw_os_error() == Some(Errno::AGAIN.raw_os_error()) => Leased::Busy,
@@ -504,11 +504,11 @@ fn take_lease(file: &File, kind: libc::c_int) -> io::Result<Lease<'_>> {
 /// handle it. A library must not handle signals, so the lease is given SIGURG first, which is
 /// ignored by default, and then no process to signal at all.
 #[derive(Debug)]
-pub struct Lease<'a>(&'a File);
+pub(crate) struct Lease<'a>(&'a File);
 
 impl Lease<'_> {
     /// Whether another process waits to open the file for writing.
-    pub fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         let kind = lease_control(self.0, libc::F_GETLEASE, 0);
         kind.is_ok_and(|kind| kind != libc::c_int::from(libc::F_RDLCK))
     }

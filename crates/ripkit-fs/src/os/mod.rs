@@ -28,9 +28,11 @@ pub mod watch;
 mod tests;
 
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
-pub use fallback::{LINKS_HANDLES, Lease};
+pub(crate) use fallback::{LINKS_HANDLES, Lease};
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
-pub use linux::{Dir, File, LINKS_HANDLES, Lease};
+pub use linux::{Dir, File};
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+pub(crate) use linux::{LINKS_HANDLES, Lease};
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 pub use portable::{Dir, File};
 #[cfg(target_os = "wasi")]
@@ -111,7 +113,7 @@ pub struct Identity {
 /// Why an entry cannot be removed, as far as the system says so beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(any(not(target_os = "linux"), ripkit_portable), expect(dead_code))]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// A file system is mounted on it.
     MountPoint,
     /// It is marked immutable or append-only.
@@ -160,7 +162,7 @@ pub fn exists_ambient(path: &Path) -> bool {
 }
 
 /// Whether a path named by the host is a directory, following links.
-pub fn is_directory_ambient(path: &Path) -> bool {
+pub(crate) fn is_directory_ambient(path: &Path) -> bool {
     #[expect(clippy::disallowed_methods, reason = "only os may do this")]
     std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
@@ -174,7 +176,7 @@ pub fn now() -> i64 {
 /// The result of taking a read lease.
 #[derive(Debug)]
 #[cfg_attr(any(not(target_os = "linux"), ripkit_portable), expect(dead_code))]
-pub enum Leased<'a> {
+pub(crate) enum Leased<'a> {
     /// Other processes that open the file for writing wait until this is dropped.
     Held(Lease<'a>),
     /// The file is open for writing.
@@ -268,6 +270,6 @@ fn checked_count(count: usize, buffer: &[u8]) -> io::Result<usize> {
 }
 
 /// The error for a FIFO, socket, device or directory where a regular file is needed.
-pub fn not_regular() -> io::Error {
+pub(crate) fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }

@@ -126,12 +126,12 @@ impl Dir {
     }
 
     /// Returns an error if this process may not write to a child.
-    pub fn check_writable(&self, name: &[u8]) -> io::Result<()> {
+    pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
         self.open_to_write(name).map(drop)
     }
 
     /// Returns an error if this process may not add and remove entries, as far as the system says so.
-    pub fn check_changeable(&self) -> io::Result<()> {
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
         system::check_changeable(&self.0)
     }
 
@@ -259,12 +259,12 @@ impl File {
 
     /// Copies owner, extended attributes and permissions, as far as the system has them; returns the
     /// names of those that could not be copied.
-    pub fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
+    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
         system::copy_attributes(self.0.file(), from.0.file())
     }
 
     /// Copies the times of the last access and modification.
-    pub fn copy_times(&self, from: &File) -> io::Result<()> {
+    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
         system::copy_times(self.0.file(), from.0.file())
     }
 

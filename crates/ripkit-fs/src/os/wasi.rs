@@ -103,7 +103,7 @@ impl Dir {
     }
 
     /// Returns an error if this process may not write to a child.
-    pub fn check_writable(&self, name: &[u8]) -> io::Result<()> {
+    pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
         self.open_to_write(name).map(drop)
     }
 
@@ -113,7 +113,7 @@ impl Dir {
         clippy::unused_self,
         reason = "the same signature as on Linux"
     )]
-    pub fn check_changeable(&self) -> io::Result<()> {
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
         Ok(())
     }
 
@@ -229,12 +229,12 @@ impl File {
 
     /// Does nothing: there are no owners, attributes and permissions.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
-    pub fn copy_attributes(&self, _from: &File) -> io::Result<Vec<&'static str>> {
+    pub(crate) fn copy_attributes(&self, _from: &File) -> io::Result<Vec<&'static str>> {
         Ok(Vec::new())
     }
 
     /// Copies the times of the last access and modification.
-    pub fn copy_times(&self, from: &File) -> io::Result<()> {
+    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
         let stat = rustix::fs::fstat(&from.0)?;
         let times = Timestamps {
             last_access: Timespec { tv_sec: stat.st_atim.tv_sec, tv_nsec: stat.st_atim.tv_nsec },
