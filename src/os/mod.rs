@@ -37,6 +37,12 @@ pub(crate) use read_buffer::ReadBuffer;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Whether files have permissions to execute them.
+pub(crate) const HAS_MODES: bool = cfg!(unix);
+
+/// Whether symbolic links can be made.
+pub(crate) const MAKES_LINKS: bool = !cfg!(windows);
+
 /// The type of a directory entry, without following links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {

@@ -44,7 +44,9 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os;
 pub(crate) use crate::os::watch::{Event as WatchEvent, WatchId, Watcher};
-pub(crate) use crate::os::{Dir, File, Identity, Kind, ReadBuffer, Stat, Volume};
+pub(crate) use crate::os::{
+    Dir, File, HAS_MODES, Identity, Kind, MAKES_LINKS, ReadBuffer, Stat, Volume,
+};
 use crate::text::escape;
 use change::ChangeHooks;
 pub use change::{Change, ChangeKind, Review};
