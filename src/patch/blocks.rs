@@ -5,7 +5,7 @@ use ripkit_edit::hunks::Hunk;
 
 use crate::error::{Error, ErrorCode};
 use crate::patch::lines::PatchLines;
-use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::patch::{Action, FilePatch, PatchHunk, Placing};
 
 /// Whether a block begins at the line.
 pub(super) fn is_search(line: &str) -> bool {
@@ -74,16 +74,14 @@ pub(super) fn parse(mut lines: PatchLines<'_>) -> Result<Vec<FilePatch>, Error> 
             {
                 hunks.push(hunk);
             }
-            _ => files.push(FilePatch {
-                path,
-                line: number,
-                action: if hunk.hunk.texts.old_text.is_empty() {
+            _ => {
+                let action = if hunk.hunk.texts.old_text.is_empty() {
                     Action::Create(hunk.hunk.texts.new_text)
                 } else {
-                    Action::Update { hunks: vec![hunk], are_blocks: true, move_to: None }
-                },
-                notes: Vec::new(),
-            }),
+                    Action::Update { hunks: vec![hunk], to: None }
+                };
+                files.push(FilePatch::new(path, number, action, Placing::Blocks));
+            }
         }
     }
     Ok(files)

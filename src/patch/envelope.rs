@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorCode};
 use crate::patch::lines::{HunkLines, PatchLines, Side};
 use crate::patch::unified::{self, HunkHeader};
-use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::patch::{Action, Destination, FilePatch, PatchHunk, Placing};
 use crate::text::clip;
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
@@ -87,7 +87,7 @@ impl Parser<'_> {
             // Only these three lines begin a file.
             return;
         };
-        self.files.push(FilePatch { path: path.to_owned(), line, action, notes: Vec::new() });
+        self.files.push(FilePatch::new(path.to_owned(), line, action, Placing::Loose));
     }
 
     /// Whether the change of the file ends before this line.
@@ -154,7 +154,8 @@ impl Parser<'_> {
         if hunks.is_empty() && move_to.is_none() {
             return Action::Refused("it has no hunk".to_owned());
         }
-        Action::Update { hunks, are_blocks: false, move_to: move_to.map(str::to_owned) }
+        let to = move_to.map(|path| Destination { path: path.to_owned(), is_copy: false });
+        Action::Update { hunks, to }
     }
 
     /// Skips the names of a unified diff below the header.

@@ -8,7 +8,7 @@ use ripkit_edit::{Options, Refusal};
 
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
 use crate::patch::plan::PlanOptions;
-use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::patch::{Action, FilePatch, PatchHunk, Placing};
 use crate::refusal;
 use crate::text::clip;
 use ripkit_fs::{Hint, escape};
@@ -73,9 +73,7 @@ impl<'p> Failure<'p> {
         match &self.cause {
             Cause::File(_) => format!("{path} (line {line} of the patch)"),
             Cause::Hunk { refusal, .. } => {
-                let are_blocks =
-                    matches!(self.part.action, Action::Update { are_blocks: true, .. });
-                let what = if are_blocks { "block" } else { "hunk" };
+                let what = if self.part.placing == Placing::Blocks { "block" } else { "hunk" };
                 format!("{path}, {what} {} (line {line} of the patch)", refusal.index() + 1)
             }
         }
@@ -86,7 +84,7 @@ impl<'p> Failure<'p> {
         match self.cause {
             Cause::File(error) => error,
             Cause::Hunk { path, content, refusal } => {
-                let numbers = numbers_of(&self.part.action, &refusal);
+                let numbers = numbers_of(self.part, &refusal);
                 let room = room.saturating_sub(numbers.as_ref().map_or(0, String::len));
                 let stop = || options.call.stop_reason().is_some();
                 let name = shown(&path);
@@ -100,10 +98,10 @@ impl<'p> Failure<'p> {
 }
 
 /// How a patch names one of the places at which the lines of a hunk are.
-fn numbers_of(action: &Action, refusal: &Refusal) -> Option<String> {
+fn numbers_of(part: &FilePatch, refusal: &Refusal) -> Option<String> {
     let line = refusal.first_of_several()?;
-    let start = match action {
-        Action::Update { are_blocks: true, .. } => {
+    let start = match part.placing {
+        Placing::Blocks => {
             "Or write the patch as a unified diff, with the line that is meant in the header"
         }
         _ => "Or put the line that is meant into the header",

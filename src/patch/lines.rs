@@ -1,7 +1,7 @@
 //! The lines of a patch, and the lines of a hunk as they are collected.
 
 use ripkit_edit::Replacement;
-use ripkit_edit::hunks::Hunk;
+use ripkit_edit::hunks::{Hunk, HunkShape};
 
 /// A position in the lines of a patch.
 pub(super) struct PatchLines<'a> {
@@ -126,8 +126,9 @@ impl<'a> HunkLines<'a> {
     }
 
     /// The hunk. Empty lines at its end without a sign are left out, unless it would lack old lines
-    /// otherwise, of which it says to have `old_count`.
-    pub(super) fn finish(mut self, old_count: Option<usize>) -> Hunk {
+    /// otherwise. Its header says how many old and new lines it has, and the number of the first new one.
+    pub(super) fn finish(mut self, header: Option<([usize; 2], usize)>) -> Hunk {
+        let old_count = header.map(|([old, _], _)| old);
         // These lines belong to the old and the new text.
         let [old, _] = self.counts;
         let surplus =
@@ -138,6 +139,9 @@ impl<'a> HunkLines<'a> {
         let above = self.lines.iter().take_while(is_context).count();
         let below = self.lines.iter().rev().take_while(is_context).count();
         self.at_end |= is_counted && below < above;
+        let shape = header
+            .filter(|(counts, _)| *counts == self.counts)
+            .map(|(_, new_line)| HunkShape { new_line, above, below });
         self.lines.truncate(self.lines.len() - surplus);
         let text = |other: Side, is_open: bool| {
             let lines = self.lines.iter().filter(|(side, _)| *side != other);
@@ -150,6 +154,6 @@ impl<'a> HunkLines<'a> {
         let [old_open, new_open] = self.is_open;
         let texts = Replacement::new(text(Side::New, old_open), text(Side::Old, new_open));
         let HunkLines { line, headers, at_end, .. } = self;
-        Hunk { texts, line, headers, at_end }
+        Hunk { texts, line, headers, at_end, shape }
     }
 }

@@ -19,7 +19,7 @@ mod properties;
 pub(crate) use crate::patch::format::parse;
 pub(crate) use crate::patch::plan::{PlanOptions, PlannedChange, plan};
 
-use ripkit_edit::hunks::{Hunk, HunkRules};
+use ripkit_edit::hunks::Hunk;
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +29,15 @@ pub(crate) struct FilePatch {
     /// The line of the patch, from 1, that names the file.
     pub(crate) line: usize,
     pub(crate) action: Action,
-    /// What is ignored of it, one sentence each.
-    pub(crate) notes: Vec<String>,
+    pub(crate) placing: Placing,
+    pub(crate) modes: Modes,
+}
+
+impl FilePatch {
+    /// One that names no modes.
+    fn new(path: String, line: usize, action: Action, placing: Placing) -> FilePatch {
+        FilePatch { path, line, action, placing, modes: Modes::default() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +48,8 @@ pub(crate) enum Action {
     Delete(Vec<PatchHunk>),
     Update {
         hunks: Vec<PatchHunk>,
-        /// Whether the hunks are SEARCH/REPLACE blocks.
-        are_blocks: bool,
-        move_to: Option<String>,
+        /// Where the result belongs, if not at the same path.
+        to: Option<Destination>,
     },
     /// Something that is not supported or malformed, and why.
     Refused(String),
@@ -51,15 +57,59 @@ pub(crate) enum Action {
     Binary,
 }
 
+/// The path of a file that is moved or copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Destination {
+    pub(crate) path: String,
+    /// Whether the source stays.
+    pub(crate) is_copy: bool,
+}
+
+/// How the hunks of a file are placed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Placing {
+    /// By their lines, however a model has miscounted or miscopied them.
+    #[default]
+    Loose,
+    /// The same for SEARCH/REPLACE blocks: these may stand in any order, and cannot say whether a file
+    /// ends with a line feed.
+    Blocks,
+    /// As `git apply` does: git made the diff. Its parts say what becomes of the tree as it is, and not
+    /// one after the other. Without context, in all hunks, it is one of `git diff -U0`.
+    Git { has_context: bool },
+}
+
+/// What git says of an entry of its tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileMode {
+    Plain,
+    Executable,
+    Link,
+}
+
+impl FileMode {
+    /// As git writes it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            FileMode::Plain => "100644",
+            FileMode::Executable => "100755",
+            FileMode::Link => "120000",
+        }
+    }
+}
+
+/// The modes of a file, as far as a patch names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Modes {
+    /// Which it has.
+    pub(crate) old: Option<FileMode>,
+    /// Which it gets.
+    pub(crate) new: Option<FileMode>,
+}
+
 /// A hunk and the line of the patch, from 1, at which it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PatchHunk {
     pub(crate) hunk: Hunk,
     pub(crate) line: usize,
-}
-
-/// The rules for hunks of a unified diff or an envelope, and for blocks: these may stand in any
-/// order, and cannot say whether a file ends with a line feed.
-fn hunk_rules(are_blocks: bool) -> HunkRules {
-    HunkRules { is_ordered: !are_blocks, keeps_end: are_blocks }
 }

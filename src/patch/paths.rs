@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::patch::{Action, FilePatch};
-use ripkit_fs::{Access, Transaction, Workspace};
+use crate::patch::{Action, FilePatch, Placing};
+use ripkit_fs::{Access, Transaction, Workspace, escape};
 
 /// The paths that a part of the patch uses, by their index.
 #[derive(Clone, Copy)]
@@ -31,7 +31,13 @@ impl PatchPaths {
             let (access, destination) = match &part.action {
                 Action::Create(_) => (Access::Create, None),
                 Action::Delete(_) => (Access::Entry, None),
-                Action::Update { move_to: Some(to), .. } => (Access::Entry, Some(to)),
+                Action::Update { to: Some(to), .. } => (Access::Entry, Some(&to.path)),
+                // A diff of git, or one that names the mode, is one of the file or link itself.
+                Action::Update { .. }
+                    if part.modes.old.is_some() || matches!(part.placing, Placing::Git { .. }) =>
+                {
+                    (Access::Entry, None)
+                }
                 Action::Update { .. } => (Access::Change, None),
                 Action::Refused(_) | Action::Binary => (Access::Write, None),
             };
@@ -44,10 +50,7 @@ impl PatchPaths {
 
     /// The index of a path. One that is used several times must be usable in all these ways.
     fn add(&mut self, path: &str, access: Access) -> usize {
-        let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
-        let start = if path.starts_with('/') { "/" } else { "" };
-        let same = format!("{start}{}", names.collect::<Vec<_>>().join("/"));
-        let index = *self.known.entry(same).or_insert(self.accesses.len());
+        let index = *self.known.entry(normalized(path)).or_insert(self.accesses.len());
         match self.accesses.get_mut(index) {
             None => self.accesses.push((path.to_owned(), access)),
             Some((_, first)) if *first != access => {
@@ -123,9 +126,27 @@ impl LockedPaths {
         self.indexes.get(path).copied().flatten().ok_or_else(no_such_path)
     }
 
+    /// Refuses a path that leads through a link, as git does.
+    pub(super) fn check_direct(&self, path: usize, text: &str) -> Result<(), Error> {
+        let (real, text) = (self.path(path)?, normalized(text));
+        if text == real || escape::exact_path(text.as_bytes()) == real || text.starts_with('/') {
+            return Ok(());
+        }
+        let text = escape::display_path(text.as_bytes());
+        let message = format!("{text} leads through a link to {real}, which no diff of git does");
+        Err(Error::new(ErrorCode::InvalidPath, message))
+    }
+
     pub(super) fn path(&self, path: usize) -> Result<String, Error> {
         Ok(self.transaction.path(self.index(path)?).to_owned())
     }
+}
+
+/// The path without what does not matter in it.
+fn normalized(path: &str) -> String {
+    let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
+    let start = if path.starts_with('/') { "/" } else { "" };
+    format!("{start}{}", names.collect::<Vec<_>>().join("/"))
 }
 
 pub(super) fn no_such_path() -> Error {

@@ -1,10 +1,10 @@
 //! The plan of a patch: all changes are found and checked in memory, in their order, before any file
 //! is changed. All that cannot be made is reported together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ripkit_edit::hunks::apply_hunks;
+use ripkit_edit::hunks::{HunkRules, apply_git_hunks, apply_hunks};
 use ripkit_edit::{Edited, MatchKind, Options, Refusal, RefusalKind, Splice};
 
 use crate::arguments;
@@ -12,14 +12,18 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::patch::failure::{Cause, Causes, Failure, Report, shown};
 use crate::patch::paths::{LockedPaths, PatchPaths, Uses, no_such_path};
-use crate::patch::{Action, FilePatch, PatchHunk, hunk_rules};
+use crate::patch::{Action, Destination, FileMode, FilePatch, PatchHunk, Placing};
 use crate::refusal;
 use crate::text::placeholder;
 use crate::text_format::TextFormat;
+use ripkit_fs::os::{HAS_MODES, MAKES_LINKS};
 use ripkit_fs::{Transaction, Workspace};
 
 /// All contents together may have so many times the bytes of one file.
 const MAX_FILES_BYTES: usize = 4;
+
+/// The permissions of a new file that is executable, before the umask.
+const NEW_EXECUTABLE: u32 = 0o777;
 
 /// The conditions of a plan.
 #[derive(Clone, Copy)]
@@ -55,12 +59,17 @@ impl Plan {
 pub(crate) struct PlannedChange {
     /// The path afterwards; that of a removed file as it was.
     pub(crate) path: String,
-    /// The path before, if the file is moved.
+    /// The path before, if the file is moved, and that of the original of a copy.
     pub(crate) source: Option<String>,
+    pub(crate) is_copied: bool,
     pub(crate) old: Option<Arc<Vec<u8>>>,
     pub(crate) new: Option<Arc<Vec<u8>>>,
     pub(crate) is_created: bool,
     pub(crate) is_removed: bool,
+    /// What it becomes, if that is not a plain file or what it was.
+    pub(crate) mode: Option<FileMode>,
+    /// Whether it is a link, of which the contents are the texts.
+    pub(crate) is_link: bool,
     /// Where they differ, if the file is changed by one part of the patch.
     pub(crate) splices: Option<Vec<Splice>>,
     pub(crate) match_kind: MatchKind,
@@ -81,7 +90,8 @@ pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan
         failures.extend(error.map(|error| Failure::of_file(part, error)));
     }
     let states = vec![FileState::default(); paths.len()];
-    let mut planner = Planner { options, locked, states, bytes: 0, notes: Vec::new() };
+    let together = Together::new(patch, &paths.uses);
+    let mut planner = Planner { options, locked, states, together, bytes: 0, notes: Vec::new() };
     for (part, uses) in patch.iter().zip(&paths.uses) {
         if let Some(why) = options.call.stop_reason() {
             return Err(Error::stopped(why, "anything was changed"));
@@ -98,7 +108,7 @@ pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan
 }
 
 /// What is at a path.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Content {
     /// It was not looked at.
     #[default]
@@ -107,38 +117,91 @@ enum Content {
     /// A file whose content is not needed.
     Unread,
     Bytes(Arc<Vec<u8>>),
+    /// A link to this text.
+    Link(Arc<Vec<u8>>),
 }
 
 impl Content {
+    /// The content of a file, or the text of a link.
     fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
         match self {
-            Content::Bytes(bytes) => Some(bytes),
+            Content::Bytes(bytes) | Content::Link(bytes) => Some(bytes),
             Content::Unknown | Content::Missing | Content::Unread => None,
         }
     }
 
     fn exists(&self) -> bool {
-        matches!(self, Content::Unread | Content::Bytes(_))
+        matches!(self, Content::Unread | Content::Bytes(_) | Content::Link(_))
     }
+
+    fn is_link(&self) -> bool {
+        matches!(self, Content::Link(_))
+    }
+}
+
+/// A file or link, or none, with the permissions of a file; `None` for those of any new file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Version {
+    content: Content,
+    mode: Option<u32>,
 }
 
 /// A file before the patch and after the parts that were applied so far.
 #[derive(Clone, Default)]
 struct FileState {
-    before: Content,
-    now: Content,
-    /// The path from which it was moved.
-    origin: Option<usize>,
+    before: Version,
+    now: Version,
+    /// From where it was moved or copied.
+    origin: Option<Origin>,
+    /// Whether a part of the patch has put another file there.
+    is_filled: bool,
     /// How many parts changed it.
     parts: usize,
     splices: Vec<Splice>,
     match_kind: Option<MatchKind>,
 }
 
+#[derive(Clone, Copy)]
+struct Origin {
+    path: usize,
+    is_copy: bool,
+}
+
+/// What the parts of a diff of git do together, whatever their order: two files can exchange their names.
+#[derive(Default)]
+struct Together {
+    /// The paths from which what is there is removed or moved away.
+    left: HashSet<usize>,
+    /// The paths that get a new file.
+    filled: HashSet<usize>,
+}
+
+impl Together {
+    fn new(patch: &[FilePatch], uses: &[Uses]) -> Together {
+        let mut together = Together::default();
+        for (part, uses) in patch.iter().zip(uses) {
+            if !matches!(part.placing, Placing::Git { .. }) {
+                continue;
+            }
+            match &part.action {
+                Action::Delete(_) => drop(together.left.insert(uses.path)),
+                Action::Create(_) => drop(together.filled.insert(uses.path)),
+                Action::Update { to: Some(Destination { is_copy, .. }), .. } => {
+                    together.filled.extend(uses.destination);
+                    together.left.extend(Some(uses.path).filter(|_| !is_copy));
+                }
+                _ => {}
+            }
+        }
+        together
+    }
+}
+
 struct Planner<'a> {
     options: PlanOptions<'a>,
     locked: LockedPaths,
     states: Vec<FileState>,
+    together: Together,
     /// Bytes of all contents.
     bytes: usize,
     notes: Vec<String>,
@@ -150,10 +213,13 @@ impl Planner<'_> {
     /// # Errors
     /// Those that end the whole call.
     fn apply<'p>(&mut self, part: &'p FilePatch, uses: Uses) -> Result<Vec<Failure<'p>>, Error> {
+        if let Err(error) = self.check_direct(part, uses) {
+            return Ok(vec![Failure::of_file(part, error)]);
+        }
         let applied = match &part.action {
             Action::Create(content) => self.create(part, uses.path, content),
             Action::Delete(hunks) => self.delete(part, uses.path, hunks),
-            Action::Update { hunks, are_blocks, .. } => self.update(part, uses, hunks, *are_blocks),
+            Action::Update { hunks, to } => self.update(part, uses, (hunks, to.as_ref())),
             Action::Refused(why) => Err(Error::new(ErrorCode::InvalidArgument, why.clone()).into()),
             Action::Binary => {
                 let message = "a binary file cannot be patched";
@@ -161,11 +227,7 @@ impl Planner<'_> {
             }
         };
         match applied {
-            Ok(()) => {
-                let path = self.locked.path(uses.path)?;
-                self.notes.extend(part.notes.iter().map(|note| format!("{path}: {note}")));
-                Ok(Vec::new())
-            }
+            Ok(()) => Ok(Vec::new()),
             Err(Causes(causes)) => {
                 let mut failures = Vec::with_capacity(causes.len());
                 for cause in causes {
@@ -186,12 +248,31 @@ impl Planner<'_> {
         }
     }
 
+    fn check_direct(&self, part: &FilePatch, uses: Uses) -> Result<(), Error> {
+        if !matches!(part.placing, Placing::Git { .. }) {
+            return Ok(());
+        }
+        self.locked.check_direct(uses.path, &part.path)?;
+        match (&part.action, uses.destination) {
+            (Action::Update { to: Some(to), .. }, Some(path)) => {
+                self.locked.check_direct(path, &to.path)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Causes> {
         self.look(path, false)?;
-        if self.state(path)?.now.exists() {
+        if !self.is_free(path)? {
             let message = format!("{} exists already", shown(&part.path));
             let error = Error::new(ErrorCode::FileAlreadyExists, message);
             return Err(error.with_hint("To change it, give its old lines too.").into());
+        }
+        let bytes = Arc::new(content.as_bytes().to_vec());
+        if part.modes.new == Some(FileMode::Link) {
+            self.check_link(path, &bytes)?;
+            self.fill(path, Version { content: Content::Link(bytes), mode: None }, None)?;
+            return Ok(());
         }
         self.check_size(content.len())?;
         if let Some(found) = placeholder::first_added(content, &[], &part.path) {
@@ -202,9 +283,10 @@ impl Planner<'_> {
                 found.text
             ));
         }
-        let state = self.state(path)?;
-        state.now = Content::Bytes(Arc::new(content.as_bytes().to_vec()));
-        state.parts += 1;
+        let before = &self.state(path)?.before;
+        let before = before.mode.filter(|_| !before.content.is_link());
+        let mode = self.mode(path, before, part.modes.new)?;
+        self.fill(path, Version { content: Content::Bytes(bytes), mode }, None)?;
         Ok(())
     }
 
@@ -214,16 +296,22 @@ impl Planner<'_> {
             Err(error)
                 if hunks.is_empty() && is_of_existing(&error) && self.state(path)?.parts == 0 =>
             {
+                let unread = Version { content: Content::Unread, mode: None };
                 let state = self.state(path)?;
-                (state.before, state.now) = (Content::Unread, Content::Unread);
+                (state.before, state.now) = (unread.clone(), unread);
             }
             read => read?,
         }
-        if !self.state(path)?.now.exists() {
+        // What another part has put there stays.
+        let (is_filled, removed) = self.source(path, false)?;
+        if !removed.content.exists() {
             return Err(missing(part).into());
         }
-        if let (Some(content), false) = (self.state(path)?.now.bytes().cloned(), hunks.is_empty()) {
-            let edited = self.apply_hunks(path, &content, hunks, false)?;
+        self.check_kind(part, &removed)?;
+        // Without hunks, a diff of git removes an empty file.
+        let is_checked = !hunks.is_empty() || matches!(part.placing, Placing::Git { .. });
+        if let (Some(content), true) = (removed.content.bytes(), is_checked) {
+            let edited = self.apply_hunks((path, part), content, hunks)?;
             if !edited.content.is_empty() {
                 let message = "the file has lines that the patch does not remove";
                 let error = Error::new(ErrorCode::InvalidArgument, message);
@@ -231,7 +319,9 @@ impl Planner<'_> {
             }
         }
         let state = self.state(path)?;
-        state.now = Content::Missing;
+        if !is_filled {
+            state.now = Version { content: Content::Missing, mode: None };
+        }
         state.parts += 1;
         Ok(())
     }
@@ -240,67 +330,183 @@ impl Planner<'_> {
         &mut self,
         part: &FilePatch,
         uses: Uses,
-        hunks: &[PatchHunk],
-        are_blocks: bool,
+        (hunks, to): (&[PatchHunk], Option<&Destination>),
     ) -> Result<(), Causes> {
-        self.look(uses.path, !hunks.is_empty())?;
-        if !self.state(uses.path)?.now.exists() {
+        let destination = uses.destination.filter(|to| *to != uses.path);
+        let is_copy = to.is_some_and(|to| to.is_copy);
+        let is_put_beside = destination.is_some_and(|to| self.together.left.contains(&to))
+            || (destination.is_some() && self.together.filled.contains(&uses.path));
+        let needs_content =
+            !hunks.is_empty() || is_copy || is_put_beside || part.modes.new.is_some();
+        self.look(uses.path, needs_content)?;
+        let (is_filled, source) = match destination {
+            Some(_) => self.source(uses.path, is_copy)?,
+            None => (false, self.state(uses.path)?.now.clone()),
+        };
+        if !source.content.exists() {
             return Err(missing(part).into());
         }
-        let destination = uses.destination.filter(|to| *to != uses.path);
+        self.check_kind(part, &source)?;
         if let Some(to) = destination {
             self.look(to, false)?;
-            if self.state(to)?.now.exists() {
+            if !self.is_free(to)? {
                 let message = format!("the destination {} exists already", self.locked.path(to)?);
                 return Err(Error::new(ErrorCode::FileAlreadyExists, message).into());
             }
         }
-        if let Some(content) =
-            self.state(uses.path)?.now.bytes().cloned().filter(|_| !hunks.is_empty())
-        {
-            let edited = self.apply_hunks(uses.path, &content, hunks, are_blocks)?;
+        let mut new = FileState { now: source, ..FileState::default() };
+        if let Some(content) = new.now.content.bytes().cloned().filter(|_| !hunks.is_empty()) {
+            let edited = self.apply_hunks((uses.path, part), &content, hunks)?;
             self.check_omissions(uses.path, [&content, &edited.content], hunks)?;
             self.check_size(edited.content.len())?;
             let path = self.locked.path(uses.path)?;
             self.notes.extend(edited.notes.iter().map(|note| format!("{path}: {note}")));
-            let state = self.state(uses.path)?;
-            state.match_kind = state.match_kind.max(edited.match_kinds.iter().copied().max());
-            state.splices = edited.splices;
-            state.now = Content::Bytes(Arc::new(edited.content));
-        }
-        self.state(uses.path)?.parts += 1;
-        if let Some(to) = destination {
-            let moved = self.state(uses.path)?;
-            let now = std::mem::replace(&mut moved.now, Content::Missing);
-            let moved = FileState {
-                before: Content::Missing,
-                now,
-                origin: Some(moved.origin.unwrap_or(uses.path)),
-                ..moved.clone()
+            new.match_kind = edited.match_kinds.iter().copied().max();
+            new.splices = edited.splices;
+            let bytes = Arc::new(edited.content);
+            new.now.content = if new.now.content.is_link() {
+                self.check_link(destination.unwrap_or(uses.path), &bytes)?;
+                Content::Link(bytes)
+            } else {
+                Content::Bytes(bytes)
             };
-            let before = self.state(to)?.before.clone();
-            *self.state(to)? = FileState { before, ..moved };
         }
+        if !new.now.content.is_link() {
+            new.now.mode = self.mode(uses.path, new.now.mode, part.modes.new)?;
+        }
+        let state = self.state(uses.path)?;
+        state.parts += 1;
+        new.match_kind = state.match_kind.max(new.match_kind);
+        let Some(to) = destination else {
+            state.now = new.now;
+            state.match_kind = new.match_kind;
+            if !hunks.is_empty() {
+                state.splices = new.splices;
+            }
+            return Ok(());
+        };
+        new.parts = state.parts;
+        let mut origin = Origin { path: uses.path, is_copy };
+        if !is_copy {
+            // Of what was moved here before, the first place.
+            origin.path = state.origin.filter(|_| !is_filled).map_or(uses.path, |first| first.path);
+            if hunks.is_empty() {
+                new.splices.clone_from(&state.splices);
+            }
+        }
+        if !is_copy && !is_filled {
+            state.now = Version { content: Content::Missing, mode: None };
+        }
+        self.fill(to, new.now, Some(origin))?;
+        let state = self.state(to)?;
+        (state.parts, state.splices, state.match_kind) = (new.parts, new.splices, new.match_kind);
         Ok(())
+    }
+
+    /// What a part of the patch finds at a path, and whether another part has put something else there.
+    /// A copy is always one of what was there before the patch.
+    fn source(&mut self, path: usize, is_copy: bool) -> Result<(bool, Version), Error> {
+        let state = self.state(path)?;
+        let existed = state.before.content.exists();
+        let is_filled = state.is_filled && existed;
+        let source = if existed && (is_copy || is_filled) { &state.before } else { &state.now };
+        Ok((is_filled, source.clone()))
+    }
+
+    /// Whether a new file can be put at a path: nothing is there, or another part takes it away.
+    fn is_free(&mut self, path: usize) -> Result<bool, Error> {
+        let is_left = self.together.left.contains(&path);
+        let state = self.state(path)?;
+        Ok(!state.now.content.exists() || (is_left && !state.is_filled))
+    }
+
+    /// Puts a file or link at a path.
+    fn fill(&mut self, path: usize, now: Version, origin: Option<Origin>) -> Result<(), Error> {
+        let state = self.state(path)?;
+        (state.now, state.origin, state.is_filled) = (now, origin, true);
+        state.parts += 1;
+        Ok(())
+    }
+
+    /// Refuses a file where the patch has a link, and the reverse.
+    fn check_kind(&self, part: &FilePatch, found: &Version) -> Result<(), Error> {
+        let has_hunks = match &part.action {
+            Action::Update { hunks, .. } => !hunks.is_empty(),
+            _ => false,
+        };
+        let path = shown(&part.path);
+        let message = match (part.modes.old, found.content.is_link()) {
+            (Some(FileMode::Link), false) => format!("{path} is no link, as the patch says"),
+            (Some(FileMode::Plain | FileMode::Executable), true) => {
+                format!("{path} is a link, and a file for the patch")
+            }
+            (None, true) if has_hunks => format!("{path} is a link"),
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorCode::InvalidPath, message))
+    }
+
+    /// Refuses the text of a link that cannot be one, or must not.
+    fn check_link(&self, path: usize, text: &[u8]) -> Result<(), Error> {
+        let refused = |why: &str| Err(Error::new(ErrorCode::InvalidArgument, why));
+        if !MAKES_LINKS {
+            return refused("a link (mode 120000) cannot be made on this system");
+        }
+        if text.is_empty() || text.contains(&0) || text.contains(&b'\n') {
+            return refused(
+                "a link (mode 120000) is one line without a line feed: below it stands \\ No newline at \
+                 end of file",
+            );
+        }
+        self.locked.transaction.check_link(self.locked.index(path)?, text)
+    }
+
+    /// The permissions of a file that had `before` and is to be plain or executable: whoever may read it
+    /// may execute it too.
+    fn mode(
+        &mut self,
+        path: usize,
+        before: Option<u32>,
+        wanted: Option<FileMode>,
+    ) -> Result<Option<u32>, Error> {
+        let is_executable = match wanted {
+            Some(FileMode::Executable) => true,
+            Some(FileMode::Plain) => false,
+            Some(FileMode::Link) | None => return Ok(before),
+        };
+        if !HAS_MODES {
+            if is_executable {
+                let path = self.locked.path(path)?;
+                self.notes.push(format!("{path}: this system has no mode 100755"));
+            }
+            return Ok(before);
+        }
+        Ok(match before {
+            Some(mode) if is_executable => Some(mode | (mode & 0o444) >> 2),
+            Some(mode) => Some(mode & !0o111),
+            None => is_executable.then_some(NEW_EXECUTABLE),
+        })
     }
 
     /// Reads a file once; without `content` only whether it exists, if that is known.
     fn look(&mut self, path: usize, content: bool) -> Result<(), Error> {
         let index = self.locked.index(path)?;
         let limit = self.options.file_bytes;
-        let state = self.state(path)?;
-        match &state.now {
-            Content::Missing | Content::Bytes(_) => return Ok(()),
+        match &self.state(path)?.now.content {
+            Content::Missing | Content::Bytes(_) | Content::Link(_) => return Ok(()),
             Content::Unread if !content => return Ok(()),
             Content::Unknown | Content::Unread => {}
         }
         let call = self.options.call;
-        let read = match self.locked.transaction.read(index, limit, call) {
-            Ok(None) => Content::Missing,
-            Ok(Some(bytes)) => {
-                self.bytes += bytes.len();
-                Content::Bytes(Arc::new(bytes))
-            }
+        let read =
+            match self.locked.transaction.read_link(index)? {
+                Some(text) => Ok(Content::Link(Arc::new(text))),
+                None => self.locked.transaction.read(index, limit, call).map(|read| {
+                    read.map_or(Content::Missing, |bytes| Content::Bytes(Arc::new(bytes)))
+                }),
+            };
+        let read = match read {
+            Ok(read) => read,
             // That it must not be read does not say whether it exists.
             Err(error)
                 if content
@@ -311,7 +517,11 @@ impl Planner<'_> {
             }
             Err(_) => Content::Unread,
         };
+        self.bytes += read.bytes().map_or(0, |bytes| bytes.len());
         self.check_size(0)?;
+        let mode = matches!(read, Content::Bytes(_));
+        let mode = mode.then(|| self.locked.transaction.mode(index)).flatten();
+        let read = Version { content: read, mode };
         let state = self.state(path)?;
         (state.before, state.now) = (read.clone(), read);
         Ok(())
@@ -339,10 +549,9 @@ impl Planner<'_> {
 
     fn apply_hunks(
         &self,
-        path: usize,
+        (path, part): (usize, &FilePatch),
         content: &Arc<Vec<u8>>,
         hunks: &[PatchHunk],
-        are_blocks: bool,
     ) -> Result<Edited, Causes> {
         let path = self.locked.path(path)?;
         let found: Vec<_> = hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
@@ -350,7 +559,13 @@ impl Planner<'_> {
         let stop = || call.stop_reason().is_some();
         let name = shown(&path);
         let options = Options::new(&name).with_max_bytes(max_bytes).with_stop(&stop);
-        apply_hunks(content, &found, hunk_rules(are_blocks), &options).map_err(|refusals| {
+        let loosely = |rules| apply_hunks(content, &found, rules, &options);
+        let edited = match part.placing {
+            Placing::Loose => loosely(HunkRules { is_ordered: true, keeps_end: false }),
+            Placing::Blocks => loosely(HunkRules { is_ordered: false, keeps_end: true }),
+            Placing::Git { has_context } => apply_git_hunks(content, &found, has_context, &options),
+        };
+        edited.map_err(|refusals| {
             let cause = |refusal: Refusal| match refusal.kind() {
                 RefusalKind::Stopped => Cause::File(refusal::stopped(call)),
                 _ if refusal.concerns_file() => {
@@ -403,37 +618,53 @@ impl Planner<'_> {
                 Some(from) => self.state(from)?.before.clone(),
                 None => state.before.clone(),
             };
-            let is_same = before.bytes() == state.now.bytes();
-            match (before.exists(), &state.now) {
+            let now = &state.now;
+            let from = source.map(|from| self.locked.index(from)).transpose()?;
+            let transaction = &mut self.locked.transaction;
+            match (before.content.exists(), &now.content) {
                 (_, Content::Unknown) | (false, Content::Missing) => continue,
                 (true, Content::Missing) if moved.contains_key(&path) => continue,
-                (true, Content::Missing) => self.locked.transaction.remove(index)?,
-                (_, now) => {
-                    let bytes = now.bytes().map(|bytes| bytes.to_vec());
-                    match (source, bytes) {
-                        (Some(from), bytes) => {
-                            let from = self.locked.index(from)?;
-                            let bytes = bytes.filter(|_| !is_same);
-                            self.locked.transaction.rename(from, index, bytes)?;
+                (true, Content::Missing) => transaction.remove(index)?,
+                (true, _) if source.is_none() && before == *now => {
+                    let path = self.locked.path(path)?;
+                    self.notes.push(format!("{path} has this content already"));
+                    continue;
+                }
+                (_, content) => {
+                    let mode = now.mode.filter(|_| before.mode != now.mode);
+                    match (from, content) {
+                        (Some(from), content) => {
+                            let bytes = content.bytes().filter(|_| before != *now);
+                            let bytes = bytes.map(|bytes| bytes.to_vec());
+                            transaction.rename(from, index, bytes)?;
                         }
-                        (None, Some(bytes)) if !is_same => {
-                            self.locked.transaction.write(index, bytes)?;
+                        (None, Content::Link(text)) => transaction.link(index, text.to_vec())?,
+                        (None, content) => {
+                            let bytes = content.bytes().expect("what is put beside was read");
+                            transaction.write(index, bytes.to_vec())?;
                         }
-                        (None, _) => {
-                            let path = self.locked.path(path)?;
-                            self.notes.push(format!("{path} has this content already"));
-                            continue;
-                        }
+                    }
+                    if let Some(mode) = mode {
+                        transaction.set_mode(index, mode)?;
                     }
                 }
             }
+            let origin = state.origin.filter(|origin| origin.path != path);
+            let origin_before = match origin {
+                Some(origin) => self.state(origin.path)?.before.clone(),
+                None => before,
+            };
+            let is_created = !origin_before.content.exists();
             changes.push(PlannedChange {
                 path: self.locked.path(path)?,
-                source: source.map(|from| self.locked.path(from)).transpose()?,
-                old: before.bytes().cloned(),
-                new: state.now.bytes().cloned(),
-                is_created: !before.exists(),
-                is_removed: !state.now.exists(),
+                source: origin.map(|origin| self.locked.path(origin.path)).transpose()?,
+                is_copied: origin.is_some_and(|origin| origin.is_copy),
+                old: origin_before.content.bytes().cloned(),
+                new: state.now.content.bytes().cloned(),
+                is_created,
+                is_removed: !state.now.content.exists(),
+                mode: shown_mode(&origin_before, &state.now),
+                is_link: state.now.content.is_link(),
                 splices: Some(state.splices).filter(|_| state.parts == 1),
                 match_kind: state.match_kind.unwrap_or(MatchKind::Exact),
             });
@@ -444,11 +675,26 @@ impl Planner<'_> {
     /// The path from which a file is moved to this one, and this one.
     fn move_to(&self, to: usize) -> Option<(usize, usize)> {
         let state = self.states.get(to)?;
-        let from = state.origin.filter(|from| *from != to)?;
-        let source = self.states.get(from)?;
-        let is_move = state.now.exists() && !state.before.exists();
-        let is_gone = source.before.exists() && matches!(source.now, Content::Missing);
-        (is_move && is_gone).then_some((from, to))
+        let origin = state.origin.filter(|from| from.path != to && !from.is_copy)?;
+        let source = self.states.get(origin.path)?;
+        let (before, now) = (&source.before.content, &source.now.content);
+        let is_move = state.now.content.exists() && !state.before.content.exists();
+        let is_gone = before.exists() && matches!(now, Content::Missing);
+        // A link with another text is a new one.
+        let is_kept = !before.is_link() || *before == state.now.content;
+        (is_move && is_gone && is_kept).then_some((origin.path, to))
+    }
+}
+
+/// What a file becomes, if that is to be said.
+fn shown_mode(before: &Version, now: &Version) -> Option<FileMode> {
+    let is_executable = |mode: Option<u32>| mode.is_some_and(|mode| mode & 0o111 != 0);
+    let (was, is) = (is_executable(before.mode), is_executable(now.mode));
+    match &now.content {
+        Content::Link(_) if !before.content.is_link() => Some(FileMode::Link),
+        Content::Bytes(_) if is && !was => Some(FileMode::Executable),
+        Content::Bytes(_) if was != is || before.content.is_link() => Some(FileMode::Plain),
+        _ => None,
     }
 }
 

@@ -1,9 +1,9 @@
 //! Invariants for all files and patches, tested with seeds.
 
-use ripkit_edit::hunks::{Hunk, apply_hunks};
+use ripkit_edit::hunks::{Hunk, HunkRules, apply_hunks};
 use ripkit_edit::{Options, diff};
 
-use crate::patch::{Action, hunk_rules, parse};
+use crate::patch::{Action, parse};
 use crate::test_rng::{TestRng, rounds};
 
 /// Few different lines, so that many places are equal.
@@ -33,7 +33,8 @@ fn joined(rng: &mut TestRng, lines: &[&str], end: &str) -> String {
 }
 
 fn apply(content: &str, hunks: &[Hunk], are_blocks: bool) -> Result<String, bool> {
-    let edited = apply_hunks(content.as_bytes(), hunks, hunk_rules(are_blocks), &Options::new("f"));
+    let rules = HunkRules { is_ordered: !are_blocks, keeps_end: are_blocks };
+    let edited = apply_hunks(content.as_bytes(), hunks, rules, &Options::new("f"));
     edited.map(|edited| String::from_utf8(edited.content).unwrap()).map_err(|_| true)
 }
 

@@ -1,7 +1,8 @@
-//! Unified diffs, git's included. The numbers of a hunk are only hints: models count badly.
+//! Unified diffs. Their numbers are only hints, since models count badly, unless git made the diff.
 
 use crate::patch::lines::{HunkLines, PatchLines, Side};
-use crate::patch::{Action, FilePatch, PatchHunk};
+use crate::patch::{Action, Destination, FileMode, FilePatch, Modes, PatchHunk, Placing};
+use ripkit_fs::escape;
 
 const NOWHERE: &str = "/dev/null";
 
@@ -27,8 +28,8 @@ fn is_names(first: &str, second: &str) -> bool {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct HunkHeader<'a> {
     pub(super) old_start: Option<usize>,
-    /// The numbers of old and of new lines.
-    counts: Option<[usize; 2]>,
+    /// The numbers of old and of new lines, and that of the first new line.
+    counts: Option<([usize; 2], usize)>,
     /// The text behind the numbers.
     pub(super) section: &'a str,
 }
@@ -40,9 +41,10 @@ pub(super) fn hunk_header(line: &str) -> Option<HunkHeader<'_>> {
     let numbered = || {
         let mut ranges = numbers.split_whitespace();
         let (old_start, old) = range(ranges.next()?.strip_prefix('-')?)?;
-        let (_, new) = range(ranges.next()?.strip_prefix('+')?)?;
+        let (new_start, new) = range(ranges.next()?.strip_prefix('+')?)?;
         let start = Some(old_start).filter(|start| *start > 0);
-        Some(HunkHeader { old_start: start, counts: Some([old, new]), section: section.trim() })
+        let counts = Some(([old, new], new_start));
+        Some(HunkHeader { old_start: start, counts, section: section.trim() })
     };
     Some(numbered().unwrap_or(HunkHeader { section: section.trim(), ..HunkHeader::default() }))
 }
@@ -56,13 +58,23 @@ fn range(text: &str) -> Option<(usize, usize)> {
 /// The changes of files.
 pub(super) fn parse(lines: PatchLines<'_>) -> Vec<FilePatch> {
     let last_signed = lines.last_number(|line| line.starts_with(['+', '-', ' ', '@']));
-    let mut parser = Parser { lines, last_signed };
+    let mut parser = Parser { lines, last_signed, has_context: false, has_parts: false };
     let mut files = Vec::new();
     while let Some(line) = parser.lines.peek() {
         if line.starts_with("diff --git ") || parser.is_at_names() {
             files.push(parser.file());
         } else {
             parser.lines.skip();
+        }
+    }
+    // One of `git diff -U0`.
+    if parser.has_parts && !parser.has_context {
+        for file in &mut files {
+            if let (Action::Update { .. }, Placing::Git { has_context }) =
+                (&file.action, &mut file.placing)
+            {
+                *has_context = false;
+            }
         }
     }
     files
@@ -72,6 +84,10 @@ struct Parser<'a> {
     lines: PatchLines<'a>,
     /// The number of the last line that may be one of a hunk.
     last_signed: Option<usize>,
+    /// Whether a hunk has unchanged lines.
+    has_context: bool,
+    /// Whether a hunk without any changes a part of a file. One that changes a whole file has none either.
+    has_parts: bool,
 }
 
 /// What stands above the hunks of a file.
@@ -82,11 +98,13 @@ struct FileHeader<'a> {
     /// The names behind `---` and `+++`.
     names: Option<(&'a str, &'a str)>,
     renamed: (Option<&'a str>, Option<&'a str>),
+    copied: (Option<&'a str>, Option<&'a str>),
     old_mode: Option<&'a str>,
     new_mode: Option<&'a str>,
+    /// The line `index`, which a diff of git has wherever content changes.
+    index: Option<&'a str>,
     is_created: bool,
     is_deleted: bool,
-    is_copy: bool,
     is_binary: bool,
 }
 
@@ -105,16 +123,33 @@ impl<'a> Parser<'a> {
                 refused = Some("a diff of a merge (@@@) cannot be applied".to_owned());
                 break;
             } else if next.starts_with("@@") {
-                hunks.push(self.hunk());
+                hunks.push(self.hunk(header.git.is_some()));
             } else if next.trim().is_empty() {
                 self.lines.skip();
             } else {
                 break;
             }
         }
-        let (path, action) = header.action(hunks);
+        let is_of_git = header.git.is_some()
+            && (header.index.is_some() || hunks.is_empty())
+            && hunks.iter().all(|hunk| hunk.hunk.shape.is_some());
+        let placing = if is_of_git { Placing::Git { has_context: true } } else { Placing::Loose };
+        let (path, action, modes) = header.action(hunks);
+        if let Action::Update { hunks, .. } = &action {
+            self.note_context(hunks, header.finds_empty());
+        }
         let action = refused.map_or(action, Action::Refused);
-        FilePatch { path, line, action, notes: header.notes() }
+        FilePatch { modes, ..FilePatch::new(path, line, action, placing) }
+    }
+
+    /// Notes what the hunks of a file, which was empty or not, say of those of the whole diff.
+    fn note_context(&mut self, hunks: &[PatchHunk], was_empty: bool) {
+        let has_context = |hunk: &PatchHunk| {
+            hunk.hunk.shape.is_none_or(|shape| shape.above > 0 || shape.below > 0)
+        };
+        let is_of_part = |hunk: &PatchHunk| hunk.hunk.line.map_or(!was_empty, |line| line > 1);
+        self.has_context |= hunks.iter().any(has_context);
+        self.has_parts |= hunks.len() > 1 || hunks.iter().any(is_of_part);
     }
 
     fn header(&mut self) -> FileHeader<'a> {
@@ -139,25 +174,23 @@ impl<'a> Parser<'a> {
         header
     }
 
-    fn hunk(&mut self) -> PatchHunk {
+    fn hunk(&mut self, is_of_git: bool) -> PatchHunk {
         let number = self.lines.number();
         let header = self.lines.peek().and_then(hunk_header).unwrap_or_default();
         self.lines.skip();
         let mut hunk = HunkLines::default();
         hunk.line = header.old_start;
         hunk.headers.extend(Some(header.section.to_owned()).filter(|text| !text.is_empty()));
+        let wanted = header.counts.map(|(counts, _)| counts);
         while let Some(line) = self.lines.peek() {
             let counts = hunk.counts();
-            let is_complete = header.counts.is_some_and(|wanted| counts == wanted);
-            if self.ends_hunk(
-                line,
-                is_complete,
-                header.counts.map(|wanted| missing(wanted, counts)),
-            ) {
+            let is_complete = wanted.is_some_and(|wanted| counts == wanted);
+            let missing = wanted.map(|wanted| missing(wanted, counts));
+            if self.ends_hunk(line, is_complete, (missing, is_of_git)) {
                 break;
             }
             if !hunk.push_signed(line) {
-                let has_all_old = header.counts.is_none_or(|wanted| counts[0] >= wanted[0]);
+                let has_all_old = wanted.is_none_or(|wanted| counts[0] >= wanted[0]);
                 let is_fence = line.starts_with("```") && (has_all_old || !self.goes_on());
                 if is_complete || is_fence {
                     break;
@@ -168,7 +201,7 @@ impl<'a> Parser<'a> {
             self.lines.skip();
         }
         let line = number;
-        PatchHunk { hunk: hunk.finish(header.counts.map(|counts| counts[0])), line }
+        PatchHunk { hunk: hunk.finish(header.counts), line }
     }
 
     /// Whether a line of a hunk is anywhere below the next one.
@@ -177,8 +210,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether a line does not belong to the hunk above it, which is complete by its numbers or lacks
-    /// so many lines.
-    fn ends_hunk(&self, line: &str, is_complete: bool, missing: Option<[usize; 2]>) -> bool {
+    /// so many lines. With `is_of_git` the change of a file does not begin by its names.
+    fn ends_hunk(
+        &self,
+        line: &str,
+        is_complete: bool,
+        (missing, is_of_git): (Option<[usize; 2]>, bool),
+    ) -> bool {
         if line.starts_with("@@") || line.starts_with("diff --git ") {
             return true;
         }
@@ -186,7 +224,8 @@ impl<'a> Parser<'a> {
             // Or a removed line `-- x` and an added one `++ x`, with which the hunk is complete.
             let follows_hunk = self.lines.ahead(2).is_some_and(|line| line.starts_with("@@"));
             let are_content = missing.is_some_and(|[old, new]| old > 0 && new > 0);
-            return is_complete || (follows_hunk && missing != Some([1, 1])) || !are_content;
+            let is_next = follows_hunk && missing != Some([1, 1]) && !is_of_git;
+            return is_complete || is_next || !are_content;
         }
         // An empty line, or the signature of a mail.
         is_complete && (line.trim().is_empty() || line.trim_end() == "--")
@@ -201,146 +240,190 @@ fn missing(wanted: [usize; 2], counts: [usize; 2]) -> [usize; 2] {
 impl<'a> FileHeader<'a> {
     /// Adds a line below `diff --git`; `false` if it is none of the header.
     fn extend(&mut self, line: &'a str) -> bool {
+        // A name may end with blanks.
         let known = [
             ("old mode ", &mut self.old_mode),
             ("new mode ", &mut self.new_mode),
             ("rename from ", &mut self.renamed.0),
             ("rename to ", &mut self.renamed.1),
+            ("copy from ", &mut self.copied.0),
+            ("copy to ", &mut self.copied.1),
         ];
         for (start, value) in known {
             if let Some(rest) = line.strip_prefix(start) {
-                *value = Some(rest.trim_end());
+                *value = Some(rest);
                 return true;
             }
         }
         if let Some(mode) = line.strip_prefix("new file mode ") {
-            (self.is_created, self.new_mode) = (true, Some(mode.trim_end()));
-        } else if line.starts_with("deleted file mode ") {
-            self.is_deleted = true;
-        } else if line.starts_with("copy from ") || line.starts_with("copy to ") {
-            self.is_copy = true;
+            (self.is_created, self.new_mode) = (true, Some(mode));
+        } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
+            (self.is_deleted, self.old_mode) = (true, Some(mode));
+        } else if let Some(index) = line.strip_prefix("index ") {
+            self.index = Some(index);
+            let mode = index.split_once(' ').map(|(_, mode)| mode);
+            self.old_mode = self.old_mode.or(mode);
         } else if line.starts_with("GIT binary patch") || line.starts_with("Binary files ") {
             self.is_binary = true;
         } else {
-            let others = ["index ", "similarity index ", "dissimilarity index "];
+            let others = ["similarity index ", "dissimilarity index "];
             return others.iter().any(|start| line.starts_with(start));
         }
         true
     }
 
-    /// The path and what happens to it.
-    fn action(&self, hunks: Vec<PatchHunk>) -> (String, Action) {
+    /// The path, what happens to it, and the modes.
+    fn action(&self, hunks: Vec<PatchHunk>) -> (String, Action, Modes) {
         let (old, new) = self.paths();
         let is_deleted = self.is_deleted || new == NOWHERE;
         let is_created = self.is_created || (old == NOWHERE && !is_deleted);
         let path = if is_created { new.clone() } else { old.clone() };
-        let refused = |why: &str| (path.clone(), Action::Refused(why.to_owned()));
-        if self.is_copy {
-            return refused("a copy cannot be applied; add the file with its whole content");
-        }
-        if self.is_binary {
-            return (path, Action::Binary);
-        }
-        match self.new_mode {
-            Some("120000") => return refused("a link (mode 120000) cannot be made"),
-            Some("160000") => return refused("a submodule (mode 160000) cannot be changed"),
-            _ => {}
-        }
+        let refused = |why: String| (path.clone(), Action::Refused(why), Modes::default());
+        let modes = match self.modes() {
+            Ok(modes) => modes,
+            Err(why) => return refused(why),
+        };
+        let is_binary = self.is_binary;
+        let action = match self.change((old, new), (is_created, is_deleted), (hunks, modes)) {
+            _ if is_binary => Action::Binary,
+            Ok((Some(path), action)) => return (path, action, modes),
+            Ok((None, action)) => action,
+            Err(why) => return refused(why),
+        };
+        (path, action, modes)
+    }
+
+    /// What happens to the file, with its path if that is not the old one; or why it cannot be done.
+    fn change(
+        &self,
+        (old, new): (String, String),
+        (is_created, is_deleted): (bool, bool),
+        (hunks, modes): (Vec<PatchHunk>, Modes),
+    ) -> Result<(Option<String>, Action), String> {
         if is_deleted {
-            return (path, Action::Delete(hunks));
+            return Ok((None, Action::Delete(hunks)));
         }
         if is_created {
-            return match hunks.as_slice() {
-                [] => (path, Action::Create(String::new())),
-                [only] if only.hunk.texts.old_text.is_empty() => {
-                    (path, Action::Create(only.hunk.texts.new_text.clone()))
-                }
-                _ => refused("a new file is one hunk, in which every line begins with +"),
+            let content = match hunks.as_slice() {
+                [] => String::new(),
+                [only] if only.hunk.texts.old_text.is_empty() => only.hunk.texts.new_text.clone(),
+                _ => return Err("a new file is one hunk, in which every line begins with +".into()),
             };
+            return Ok((None, Action::Create(content)));
+        }
+        let is_copy = matches!(self.copied, (Some(_), Some(_)));
+        if is_copy || matches!(self.renamed, (Some(_), Some(_))) {
+            let to = Some(Destination { path: new, is_copy });
+            return Ok((None, Action::Update { hunks, to }));
         }
         if old == new {
-            return match (hunks.is_empty(), self.new_mode) {
-                (true, Some(_)) => refused("it changes only the mode, which is not supported"),
-                (true, None) => refused("it has no hunk"),
-                _ => (path, Action::Update { hunks, are_blocks: false, move_to: None }),
-            };
+            if hunks.is_empty() && modes.new.is_none() {
+                return Err("it has no hunk".into());
+            }
+            return Ok((None, Action::Update { hunks, to: None }));
         }
-        let is_old_copy = OLD_SUFFIXES.iter().any(|suffix| old.strip_suffix(suffix) == Some(&new));
-        if is_old_copy {
-            return (new, Action::Update { hunks, are_blocks: false, move_to: None });
+        if OLD_SUFFIXES.iter().any(|suffix| old.strip_suffix(suffix) == Some(&new)) {
+            return Ok((Some(new), Action::Update { hunks, to: None }));
         }
-        if self.renamed == (None, None) {
-            return (
-                path,
-                Action::Refused(format!(
-                    "it has two names, {old} and {new}; a move has the lines rename from and rename to"
-                )),
-            );
+        Err(format!(
+            "it has two names, {old} and {new}; a move has the lines rename from and rename to"
+        ))
+    }
+
+    /// Whether git has seen an empty file, whose id is always this one.
+    fn finds_empty(&self) -> bool {
+        self.index.is_some_and(|index| index.starts_with("e69de29"))
+    }
+
+    /// The modes that are named.
+    fn modes(&self) -> Result<Modes, String> {
+        let mode = |text: Option<&str>| -> Result<Option<FileMode>, String> {
+            let Some(text) = text.map(str::trim_end) else { return Ok(None) };
+            Ok(Some(match text {
+                "120000" => FileMode::Link,
+                "160000" => return Err("a submodule (mode 160000) cannot be changed".into()),
+                // Old versions of git kept more bits than whether a file is executable.
+                _ => match text
+                    .strip_prefix("100")
+                    .and_then(|bits| u32::from_str_radix(bits, 8).ok())
+                {
+                    Some(bits) if bits & 0o100 != 0 => FileMode::Executable,
+                    Some(_) => FileMode::Plain,
+                    None => return Err(format!("the mode {text} is not known")),
+                },
+            }))
+        };
+        let modes = Modes { old: mode(self.old_mode)?, new: mode(self.new_mode)? };
+        match modes {
+            Modes { old: Some(old), new: Some(new) }
+                if (old == FileMode::Link) != (new == FileMode::Link) =>
+            {
+                Err("a file becomes a link, or a link a file, as a deletion and a new file".into())
+            }
+            _ => Ok(modes),
         }
-        (path, Action::Update { hunks, are_blocks: false, move_to: Some(new) })
     }
 
     /// The old and the new path.
     fn paths(&self) -> (String, String) {
-        if let (Some(from), Some(to)) = self.renamed {
-            return (unquoted(from), unquoted(to));
+        for pair in [self.renamed, self.copied] {
+            if let (Some(from), Some(to)) = pair {
+                return (unquoted(from), unquoted(to));
+            }
         }
+        let git = self.git.map(git_names);
         let names = self.names.map(|(old, new)| (name(old), name(new)));
-        let (old, new) = match (names, self.git) {
-            (Some(names), _) => names,
-            (None, Some(git)) => git_names(git),
-            (None, None) => (String::new(), String::new()),
+        let Some((old, new)) = names.or_else(|| git.clone()) else { return Default::default() };
+        // Where one name is none, only these two show which prefixes there are.
+        let (shown_old, shown_new) = git.unwrap_or_else(|| (old.clone(), new.clone()));
+        if shown_old == shown_new {
+            return (old, new);
+        }
+        let has = |name: &str, prefix: &str| name == NOWHERE || name.starts_with(prefix);
+        let is_pair = |(one, other): &&(&str, &str)| has(&shown_old, one) && has(&shown_new, other);
+        let Some((one, other)) = PREFIXES.iter().find(is_pair) else { return (old, new) };
+        let without = |name: String, prefix: &str| match name.strip_prefix(prefix) {
+            Some(rest) => rest.to_owned(),
+            None => name,
         };
-        let has_old = |prefix: &str| old == NOWHERE || old.starts_with(prefix);
-        let has_new = |prefix: &str| new == NOWHERE || new.starts_with(prefix);
-        let prefixes = PREFIXES.iter().find(|(one, other)| has_old(one) && has_new(other));
-        let Some((one, other)) = prefixes else { return (old, new) };
-        let without =
-            |name: &str, prefix: &str| name.strip_prefix(prefix).unwrap_or(name).to_owned();
-        (without(&old, one), without(&new, other))
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let mode = match (self.old_mode, self.new_mode) {
-            (Some(old), Some(new)) => format!("the mode was not changed from {old} to {new}"),
-            (None, Some(new)) if new != "100644" => format!("the mode {new} was not set"),
-            _ => return Vec::new(),
-        };
-        vec![mode]
+        (without(old, one), without(new, other))
     }
 }
 
-/// The name behind `---` or `+++`, without the time behind a tab.
+/// The name behind `---` or `+++`. A tab ends a name with blanks, or stands before a time.
 fn name(text: &str) -> String {
     if text.starts_with('"') {
         return unquoted(text);
     }
-    let name = text.split_once('\t').map_or(text, |(name, _)| name);
-    name.trim_end().to_owned()
+    text.split_once('\t').map_or(text.trim_end(), |(name, _)| name).to_owned()
 }
 
 /// The names behind `diff --git`, which are the same but for their prefixes if nothing else tells.
 fn git_names(text: &str) -> (String, String) {
-    let text = text.trim_end();
     if text.starts_with('"')
         && let Some((old, new)) = text.split_once("\" ")
     {
         return (unquoted(&format!("{old}\"")), unquoted(new));
     }
-    let spaces = text.match_indices(' ').filter_map(|(at, _)| {
-        let (old, new) = text.split_at_checked(at)?;
-        Some((old, new.strip_prefix(' ')?))
-    });
-    let below =
-        |name: &str| name.split_once('/').map_or(name.to_owned(), |(_, path)| path.to_owned());
-    let halves = spaces.into_iter().find(|(old, new)| old == new || below(old) == below(new));
-    let (old, new) = halves.or_else(|| text.split_once(' ')).unwrap_or((text, text));
-    (unquoted(old), unquoted(new))
+    let halves = |text: &str| {
+        let below = |name: &str| name.split_once('/').map(|(_, path)| path.to_owned());
+        let spaces = text.match_indices(' ').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let is_same = |(old, new): &(&str, &str)| {
+            old == new || (below(old).is_some() && below(old) == below(new))
+        };
+        let halves = spaces.into_iter().find(is_same);
+        halves.map(|(old, new)| (old.to_owned(), new.to_owned()))
+    };
+    // The names may end with blanks, or only the line.
+    let names = halves(text).or_else(|| halves(text.trim_end()));
+    names.unwrap_or_else(|| {
+        let (old, new) = text.trim_end().split_once(' ').unwrap_or((text, text));
+        (unquoted(old), unquoted(new))
+    })
 }
 
 /// A name without the quotes and escapes with which git writes names that are not plain ASCII.
 fn unquoted(text: &str) -> String {
-    let text = text.trim_end();
     let inner = text.strip_prefix('"').and_then(|text| text.split_once('"').map(|_| text));
     let Some(inner) = inner else { return text.to_owned() };
     let mut bytes = Vec::with_capacity(inner.len());
@@ -371,7 +454,7 @@ fn unquoted(text: &str) -> String {
             other => other,
         });
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    escape::into_exact(bytes)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{impl_wire_names, impl_with_fields};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
-use crate::patch::{self, PlanOptions, PlannedChange};
+use crate::patch::{self, FileMode, PlanOptions, PlannedChange};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use ripkit_fs::{Access, Version, escape};
@@ -53,6 +53,8 @@ pub enum FileChange {
     Deleted,
     /// It has another path, and perhaps other content.
     Moved,
+    /// It is a copy of another file, perhaps with other content.
+    Copied,
 }
 
 impl_wire_names!(FileChange);
@@ -68,13 +70,17 @@ pub struct PatchedFile {
     pub path: String,
     /// The path relative to the workspace.
     pub relative_path: String,
-    /// The relative path that it had before it was moved.
+    /// The relative path that it had before it was moved, or that of the file of which it is a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_source: Option<String>,
     /// The version of the new content; absent if it is deleted, or moved without being read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What changed, as a unified diff.
+    /// The mode that it was given, as git writes it: `100755` for an executable file, `100644` for one
+    /// that is executable no more, `120000` for a symbolic link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<&'static str>,
+    /// What changed, as a unified diff; of a link, the path to which it leads.
     pub diff: String,
     /// What had to be overlooked to find the old lines; of several, the most.
     #[serde(rename = "match")]
@@ -169,7 +175,7 @@ impl Tool for ApplyPatch {
 fn record_shown(context: &ToolContext<'_>, changes: &[PlannedChange]) {
     let Some(shown) = context.shown else { return };
     for change in changes {
-        let Some(new) = &change.new else { continue };
+        let Some(new) = change.new.as_ref().filter(|_| !change.is_link) else { continue };
         let Ok(path) = context.workspace.resolve(&change.path, Access::Read) else { continue };
         match &change.old {
             None => shown.record_whole(&path, Version::of(new)),
@@ -219,6 +225,7 @@ impl PatchedFile {
         };
         PatchedFile {
             change: match (&change.source, change.is_created, change.is_removed) {
+                (Some(_), ..) if change.is_copied => FileChange::Copied,
                 (Some(_), ..) => FileChange::Moved,
                 (None, true, _) => FileChange::Created,
                 (None, _, true) => FileChange::Deleted,
@@ -227,7 +234,8 @@ impl PatchedFile {
             path: absolute(context, &path),
             relative_path: path,
             relative_source: change.source.clone(),
-            version: new.map(|new| Version::of(new).to_string()),
+            version: new.filter(|_| !change.is_link).map(|new| Version::of(new).to_string()),
+            mode: change.mode.map(FileMode::as_str),
             diff,
             match_kind: change.match_kind,
             places,
@@ -244,6 +252,7 @@ impl PatchedFile {
             FileChange::Created => ("Created", "Would create"),
             FileChange::Deleted => ("Deleted", "Would delete"),
             FileChange::Moved => ("Moved", "Would move"),
+            FileChange::Copied => ("Copied", "Would copy"),
         };
         write!(f, "{} ", if dry_run { would } else { done })?;
         if let Some(source) = &self.relative_source {
@@ -251,8 +260,14 @@ impl PatchedFile {
         }
         f.write_str(&path)?;
         write_places(f, &self.places)?;
-        if self.change == FileChange::Created {
-            write!(f, " ({})", counted(self.lines, "line", "lines"))?;
+        let is_link = self.mode == Some(FileMode::Link.as_str());
+        let lines = (self.change == FileChange::Created && !is_link)
+            .then(|| counted(self.lines, "line", "lines"));
+        let mode =
+            self.mode.map(|mode| format!("mode {mode}{}", if is_link { ", a link" } else { "" }));
+        let facts: Vec<String> = lines.into_iter().chain(mode).collect();
+        if !facts.is_empty() {
+            write!(f, " ({})", facts.join(", "))?;
         }
         if self.match_kind != MatchKind::Exact {
             write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;

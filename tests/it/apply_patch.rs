@@ -15,28 +15,11 @@ use crate::harness::{self, Dice, TestWorkspace, ask, has_program, is_thorough, r
 
 /// Intended differences from `git apply` and `patch`, with reasons. Where both make the same file, so
 /// does ours.
-const ACCEPTED: &[(&str, &str)] = &[
-    (
-        "as a merge",
-        "Both refuse a hunk without context at one end that is not at that end of the file, and one \
-         that differs from the file only in how that ends; ours takes the only place of its lines, \
-         and the result is that of a three-way merge.",
-    ),
-    (
-        "beside another change",
-        "The same, where the file has changed on the very next line: a merge reports a conflict, but \
-         the lines of the hunk are all there.",
-    ),
-    (
-        "as one of them",
-        "The two disagree: git asks for the end of the file where patch does not, and patch carries \
-         on how far the hunk before was moved.",
-    ),
-    (
-        "refused where they disagree",
-        "The two disagree, and of several equal places none is nearest to the number.",
-    ),
-];
+const ACCEPTED: &[(&str, &str)] = &[(
+    "as git",
+    "The two disagree: git asks for the end of the file where patch does not, and patch carries on how \
+     far the hunk before was moved.",
+)];
 
 #[test]
 fn every_accepted_difference_has_a_reason() {
@@ -134,43 +117,28 @@ const PATCH: &[&str] = &[
     "-i",
 ];
 
-/// What became of a file by each program, `None` where it refused, and the merge of both changes.
+/// What became of a file by each program, `None` where it refused.
 struct Outcomes<'a> {
     git: Option<&'a str>,
     patch: Option<&'a str>,
     ours: Option<&'a str>,
-    /// `None` for a conflict.
-    merge: Option<&'a str>,
 }
 
 impl Outcomes<'_> {
     /// How ours differs from the others, as named in [`ACCEPTED`]; `None` if it does not.
     fn difference(&self) -> Option<&'static str> {
-        let Outcomes { git, patch, ours, merge } = *self;
+        let Outcomes { git, patch, ours } = *self;
         let agree = git == patch;
         match ours {
             _ if agree && ours == git => None,
             None if agree => Some("refused"),
-            None => Some("refused where they disagree"),
+            None if git.is_none() => Some("as git"),
+            None => Some("refused"),
             Some(_) if agree && git.is_some() => Some("another place"),
-            Some(_) if ours == git || ours == patch => Some("as one of them"),
-            Some(_) if ours == merge => Some("as a merge"),
-            Some(_) if merge.is_none() => Some("beside another change"),
-            Some(_) => Some("not the merge"),
+            Some(_) if ours == git => Some("as git"),
+            Some(_) => Some("not as git"),
         }
     }
-}
-
-/// The three-way merge of two changes of `old`; `None` for a conflict.
-fn merged(above: &Path, old: &str, present: &str, new: &str) -> Option<String> {
-    let files = [("present", present), ("old", old), ("new", new)];
-    let paths = files.map(|(name, text)| {
-        let path = above.join(name);
-        fs::write(&path, text).unwrap();
-        path
-    });
-    let output = Command::new("git").args(["merge-file", "-p"]).args(paths).output().unwrap();
-    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }
 
 #[test]
@@ -216,20 +184,18 @@ fn diffs_are_applied_as_by_git_and_patch() {
                 assert_eq!(ours, present, "seed {seed}: refused, but changed");
             }
         }
-        let merge = merged(scratch.above(), &old, &present, &new);
         let outcomes = Outcomes {
             git: git.as_deref(),
             patch: other.as_deref(),
             ours: Some(&*ours).filter(|_| said.code.is_none()),
-            merge: merge.as_deref(),
         };
         let what = outcomes.difference();
         *counts.entry(what.unwrap_or("the same")).or_insert(0) += 1;
         let Some(what) = what else { continue };
         assert!(
             ACCEPTED.iter().any(|(name, _)| *name == what),
-            "seed {seed}: {what}: {present:?}\n{patch}\ngit {git:?}\npatch {other:?}\nmerge \
-             {merge:?}\nours {ours:?}\n{}",
+            "seed {seed}: {what}: {present:?}\n{patch}\ngit {git:?}\npatch {other:?}\nours \
+             {ours:?}\n{}",
             said.text
         );
     }
@@ -287,6 +253,233 @@ fn a_diff_of_several_files_makes_the_tree_that_git_has() {
         };
         assert_eq!(files(&workspace.root()), files(&repository), "seed {seed}\n{patch}");
     }
+}
+
+/// What git knows of an entry: the text of a link, or whether a file is executable, and its content.
+#[cfg(unix)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum GitEntry {
+    Link(PathBuf),
+    File(bool, Vec<u8>),
+}
+
+#[cfg(unix)]
+type GitTree = BTreeMap<String, GitEntry>;
+
+#[cfg(unix)]
+fn git_tree(root: &Path) -> GitTree {
+    use std::os::unix::fs::PermissionsExt;
+    let paths = tree_of(root).into_iter().filter(|path| !path.starts_with(".git"));
+    let entries = paths.filter_map(|path| {
+        let full = root.join(&path);
+        let facts = fs::symlink_metadata(&full).unwrap();
+        let entry = if facts.is_symlink() {
+            GitEntry::Link(fs::read_link(&full).unwrap())
+        } else if facts.is_file() {
+            GitEntry::File(facts.permissions().mode() & 0o100 != 0, fs::read(&full).unwrap())
+        } else {
+            return None;
+        };
+        Some((path, entry))
+    });
+    entries.collect()
+}
+
+#[cfg(unix)]
+fn put_tree(root: &Path, tree: &GitTree) {
+    for name in fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        if name.is_dir() && !name.is_symlink() {
+            if !name.ends_with(".git") {
+                fs::remove_dir_all(name).unwrap();
+            }
+        } else {
+            fs::remove_file(name).unwrap();
+        }
+    }
+    for (path, entry) in tree {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match entry {
+            GitEntry::Link(text) => std::os::unix::fs::symlink(text, path).unwrap(),
+            GitEntry::File(is_executable, content) => {
+                fs::write(&path, content).unwrap();
+                harness::set_mode(&path, if *is_executable { 0o755 } else { 0o644 });
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+const ODD_NAMES: [&str; 9] =
+    ["x y", "end ", "ä/ö.txt", "tab\tname", "quote\"x", "a/b", "b/c", "new", "dir/new.rs"];
+
+/// Changes one or two entries in a way that a diff of git can say.
+#[cfg(unix)]
+fn changed_as_git_can(dice: &mut Dice, tree: &mut GitTree) {
+    let names: Vec<String> = tree.keys().cloned().collect();
+    let (Some(one), Some(other)) = (names.get(dice.below(names.len().max(1))), names.last()) else {
+        return;
+    };
+    let new = dice.pick(&ODD_NAMES).to_owned();
+    let is_near = |name: &&String| name.starts_with(&new) || new.starts_with(name.as_str());
+    let is_free = !names.iter().any(|name| is_near(&name));
+    let entry = tree[one].clone();
+    let edited = |dice: &mut Dice, entry: &GitEntry| match entry {
+        GitEntry::Link(text) => GitEntry::Link(text.with_extension("x")),
+        GitEntry::File(is_executable, content) => {
+            let old = String::from_utf8(content.clone()).unwrap();
+            let old: Vec<String> = old.lines().map(str::to_owned).collect();
+            let new = changed(dice, &old, 1);
+            GitEntry::File(*is_executable, text(dice, &new, "\n").into_bytes())
+        }
+    };
+    let content = |entry: &GitEntry| match entry {
+        GitEntry::Link(text) => text.to_string_lossy().into_owned(),
+        GitEntry::File(_, content) => String::from_utf8(content.clone()).unwrap(),
+    };
+    let replaced = match dice.below(12) {
+        0 => match &entry {
+            GitEntry::File(is_executable, content) => {
+                GitEntry::File(!is_executable, content.clone())
+            }
+            GitEntry::Link(_) => GitEntry::File(true, b"no link\n".to_vec()),
+        },
+        1 => GitEntry::Link(other.into()),
+        2 => GitEntry::File(false, format!("\u{FEFF}{}", content(&entry)).into_bytes()),
+        3 => GitEntry::File(false, content(&entry).replace('\n', "\r\n").into_bytes()),
+        4 => GitEntry::File(false, content(&entry).trim_end_matches('\n').as_bytes().to_vec()),
+        5 if one != other => {
+            let second = tree.insert(other.clone(), entry).unwrap();
+            second
+        }
+        6 if is_free => {
+            tree.remove(one);
+            let moved = if dice.once_in(2) { edited(dice, &entry) } else { entry };
+            tree.insert(new, moved);
+            return;
+        }
+        7 if is_free => {
+            let copy = if dice.once_in(2) { edited(dice, &entry) } else { entry.clone() };
+            tree.insert(new, copy);
+            edited(dice, &entry)
+        }
+        8 if is_free && one != other => {
+            let second = tree.insert(other.clone(), entry).unwrap();
+            tree.remove(one);
+            tree.insert(new, second);
+            return;
+        }
+        9 => {
+            tree.remove(one);
+            return;
+        }
+        10 if is_free => {
+            let content = if dice.once_in(2) { "" } else { "one\ntwo\n" };
+            tree.insert(new, GitEntry::File(dice.once_in(2), content.into()));
+            return;
+        }
+        _ => edited(dice, &entry),
+    };
+    tree.insert(one.clone(), replaced);
+}
+
+/// Modes, links, renames, swaps, copies, odd names, byte order marks, line ends: in all forms of a diff the
+/// result is that of `git apply`, or the diff is refused; also where the files have changed since.
+#[cfg(unix)]
+#[test]
+fn a_diff_of_git_makes_the_tree_of_git_apply_or_is_refused() {
+    if !has_program("git") {
+        return;
+    }
+    const FORMS: [(&[&str], &[&str]); 7] = [
+        (&["--no-renames"], &[]),
+        (&["-M"], &[]),
+        (&["-C", "-C"], &[]),
+        (&["-U0", "-M"], &["--unidiff-zero"]),
+        (&["-U1", "-B", "-M"], &[]),
+        (&["--no-prefix", "-M"], &["-p0"]),
+        (&["-U10", "--full-index", "-M"], &[]),
+    ];
+    let scratch = TestWorkspace::new();
+    let [repository, theirs] = ["repository", "theirs"].map(|name| scratch.above().join(name));
+    fs::create_dir_all(&repository).unwrap();
+    fs::create_dir_all(&theirs).unwrap();
+    let git = |arguments: &[&str]| {
+        let output = harness::git(&repository).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    let (mut equal, mut refused) = (0, 0);
+    for seed in 1..=(if is_thorough() { 2000 } else { 60 }) {
+        let mut dice = Dice::new(seed);
+        let mut old = GitTree::new();
+        for name in ["a.txt", "b c.txt", "sub/é.txt", "sub/d.txt", "e", "g"] {
+            let content = lines(&mut dice, 25);
+            let content = format!("{name}\n{}", text(&mut dice, &content, "\n"));
+            old.insert(name.to_owned(), GitEntry::File(dice.once_in(3), content.into_bytes()));
+        }
+        old.insert("link".to_owned(), GitEntry::Link("sub/d.txt".into()));
+        for _ in 0..dice.below(3) {
+            changed_as_git_can(&mut dice, &mut old);
+        }
+        let mut new = old.clone();
+        for _ in 0..=dice.below(3) {
+            changed_as_git_can(&mut dice, &mut new);
+        }
+        let ids = [&old, &new].map(|tree| {
+            put_tree(&repository, tree);
+            git(&["add", "-A"]);
+            git(&["write-tree"]).trim().to_owned()
+        });
+        let (form, options) = FORMS[dice.below(FORMS.len())];
+        let arguments = [&["diff", "--no-color"], form, &[&*ids[0], &*ids[1]]].concat();
+        let patch = git(&arguments);
+        if patch.is_empty() {
+            continue;
+        }
+        let is_drifted = dice.once_in(3);
+        let mut present = old.clone();
+        if is_drifted {
+            for entry in present.values_mut() {
+                if let GitEntry::File(_, content) = entry {
+                    let old = String::from_utf8(content.clone()).unwrap();
+                    let old: Vec<String> = old.split('\n').map(str::to_owned).collect();
+                    *content = changed(&mut dice, &old, 1).join("\n").into_bytes();
+                }
+            }
+        }
+        put_tree(&theirs, &present);
+        fs::write(scratch.above().join("patch"), &patch).unwrap();
+        let applied = harness::git(&theirs)
+            .args(["apply", "--whitespace=nowarn"])
+            .args(options)
+            .arg(scratch.above().join("patch"))
+            .env("GIT_CEILING_DIRECTORIES", scratch.above())
+            .output()
+            .unwrap();
+        let workspace = TestWorkspace::new();
+        put_tree(&workspace.root(), &present);
+        let tools = Toolkit::new(workspace.open()).with_change_log();
+        let said = ask(&tools, "apply_patch", json!({ "patch": patch }));
+        let ours = git_tree(&workspace.root());
+        let what = || format!("seed {seed} {form:?}\n{patch}\n{}", said.text);
+        if said.code.is_some() {
+            assert_eq!(ours, present, "{}", what());
+            // git goes on to look for the lines of a hunk without context.
+            let is_allowed = is_drifted || form.contains(&"-U0");
+            assert!(is_allowed || !applied.status.success(), "{}", what());
+            refused += 1;
+            continue;
+        }
+        assert!(applied.status.success(), "{}", what());
+        assert_eq!(ours, git_tree(&theirs), "{}", what());
+        equal += 1;
+        ask(&tools, "undo_change", json!({})).succeeds();
+        assert_eq!(git_tree(&workspace.root()), present, "{}", what());
+    }
+    eprintln!("{equal} equal, {refused} refused");
+    assert!(equal > 2 * refused, "{equal} equal, {refused} refused");
 }
 
 /// Scenarios in directories with `input`, `patch.txt` and `expected`, such as those of Codex. Ours

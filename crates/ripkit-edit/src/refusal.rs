@@ -153,6 +153,13 @@ pub(crate) enum Reason {
         line: usize,
         number: usize,
     },
+    /// The lines of a hunk of git are at `line`, but it begins the file, or else ends it.
+    NotAnchored {
+        line: usize,
+        is_start: bool,
+    },
+    /// A hunk of git without unchanged lines belongs to this number, and its lines are not there.
+    NotAtNumber(usize),
     /// Another hunk changes this line.
     SameLineTwice(usize),
     /// The hunk only adds lines, and no line beside them says where.
@@ -177,7 +184,9 @@ impl Reason {
             | Reason::UndecidedFurtherLines { .. }
             | Reason::Unclear { .. }
             | Reason::OutOfOrder(_)
-            | Reason::FarFromNumber { .. } => RefusalKind::NotFound,
+            | Reason::FarFromNumber { .. }
+            | Reason::NotAnchored { .. }
+            | Reason::NotAtNumber(_) => RefusalKind::NotFound,
             Reason::NotUnique(_) => RefusalKind::NotUnique,
             Reason::NotText(_) | Reason::OtherEncoding { .. } | Reason::BrokenLines(_) => {
                 RefusalKind::NotText

@@ -32,7 +32,9 @@ fn blocks_of_one_file_belong_together() {
     let shown: Vec<_> = files
         .iter()
         .map(|file| match &file.action {
-            Action::Update { hunks, are_blocks: true, .. } => (&*file.path, hunks.len(), file.line),
+            Action::Update { hunks, .. } if file.placing == Placing::Blocks => {
+                (&*file.path, hunks.len(), file.line)
+            }
             other => panic!("{other:?}"),
         })
         .collect();

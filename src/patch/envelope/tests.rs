@@ -34,8 +34,8 @@ fn files_are_added_deleted_updated_and_moved() {
     assert_eq!(paths, [("new.txt", 2), ("old.txt", 6), ("a b.txt", 7)]);
     assert_eq!(files[0].action, Action::Create("one\n\ntwo\n".to_owned()));
     assert_eq!(files[1].action, Action::Delete(Vec::new()));
-    let Action::Update { hunks, move_to, .. } = &files[2].action else { panic!() };
-    assert_eq!(move_to.as_deref(), Some("c/d.txt"));
+    let Action::Update { hunks, to: Some(to) } = &files[2].action else { panic!() };
+    assert_eq!((&*to.path, to.is_copy), ("c/d.txt", false));
     assert_eq!((hunks.len(), hunks[0].line), (1, 9));
 }
 
@@ -142,4 +142,21 @@ fn what_is_no_change_is_refused() {
     let text = "*** Begin Patch\n*** Frobnicate File: a\n*** End Patch\n";
     let error = parse(PatchLines::new(text.lines().collect())).unwrap_err();
     assert!(error.to_string().starts_with("line 2 of the patch is no header that is known"));
+}
+
+#[test]
+fn blank_lines_before_the_end_belong_to_no_file() {
+    let bodies = [
+        "*** Update File: f\n@@\n-a\n+b\n",
+        "*** Update File: f\n*** Move to: g\n",
+        "*** Add File: f\n+a\n",
+        "*** Delete File: f\n",
+    ];
+    for body in bodies {
+        let plain = parsed(&format!("*** Begin Patch\n{body}*** End Patch\n"));
+        for blanks in ["\n", " \n", "\n\n"] {
+            let text = format!("*** Begin Patch\n{body}{blanks}*** End Patch\n");
+            assert_eq!(parsed(&text), plain, "{text:?}");
+        }
+    }
 }

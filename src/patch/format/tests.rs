@@ -7,7 +7,7 @@ fn files(text: &str) -> Vec<String> {
         let action = match file.action {
             Action::Create(_) => "create",
             Action::Delete(_) => "delete",
-            Action::Update { move_to: Some(_), .. } => "move",
+            Action::Update { to: Some(_), .. } => "move",
             Action::Update { .. } => "update",
             Action::Refused(_) => "refused",
             Action::Binary => "binary",

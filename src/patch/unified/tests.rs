@@ -17,7 +17,7 @@ fn only(text: &str) -> FilePatch {
 fn hunks(text: &str) -> Vec<Hunk> {
     let file = only(&format!("--- a/f\n+++ b/f\n{text}"));
     let Action::Update { hunks, .. } = file.action else { panic!("no update: {file:?}") };
-    hunks.into_iter().map(|hunk| hunk.hunk).collect()
+    hunks.into_iter().map(|hunk| Hunk { shape: None, ..hunk.hunk }).collect()
 }
 
 fn hunk(line: Option<usize>, old: &str, new: &str) -> Hunk {
@@ -119,7 +119,7 @@ fn paths_are_read_without_prefixes_and_times() {
     for (names, path) in table {
         let file = only(&format!("{names}\n@@ -1 +1 @@\n-a\n+b\n"));
         assert_eq!(file.path, path, "{names}");
-        assert!(matches!(file.action, Action::Update { move_to: None, .. }), "{names}");
+        assert!(matches!(file.action, Action::Update { to: None, .. }), "{names}");
     }
     let renamed = only("--- a/x.rs\n+++ b/y.rs\n@@ -1 +1 @@\n-a\n+b\n");
     let Action::Refused(why) = renamed.action else { panic!() };
@@ -129,6 +129,10 @@ fn paths_are_read_without_prefixes_and_times() {
 #[test]
 fn files_are_made_removed_and_moved() {
     let git = "diff --git a/f b/f\n";
+    let moved = |is_copy| Action::Update {
+        hunks: Vec::new(),
+        to: Some(Destination { path: "g".to_owned(), is_copy }),
+    };
     // (text, action)
     let table = [
         (
@@ -143,7 +147,15 @@ fn files_are_made_removed_and_moved() {
         (format!("{git}deleted file mode 100644\n"), Action::Delete(Vec::new())),
         (
             "diff --git a/f b/g\nsimilarity index 100%\nrename from f\nrename to g\n".to_owned(),
-            Action::Update { hunks: Vec::new(), are_blocks: false, move_to: Some("g".to_owned()) },
+            moved(false),
+        ),
+        (
+            "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n".to_owned(),
+            moved(true),
+        ),
+        (
+            format!("{git}old mode 100644\nnew mode 100755\n"),
+            Action::Update { hunks: Vec::new(), to: None },
         ),
     ];
     for (text, action) in table {
@@ -156,17 +168,14 @@ fn files_are_made_removed_and_moved() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_or_noted() {
+fn what_cannot_be_made_is_refused() {
     let git = "diff --git a/f b/f\n";
     // (text, the start of the reason)
     let table = [
-        (format!("{git}old mode 100644\nnew mode 100755\n"), "it changes only the mode"),
-        (
-            format!("{git}new file mode 120000\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"),
-            "a link",
-        ),
-        (format!("{git}new file mode 160000\n"), "a submodule"),
-        ("diff --git a/f b/g\ncopy from f\ncopy to g\n".to_owned(), "a copy"),
+        (format!("{git}old mode 100644\nnew mode 120000\n"), "a file becomes a link"),
+        (format!("{git}new file mode 160000\n"), "a submodule (mode 160000)"),
+        (format!("{git}index 1..2 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"), "a submodule"),
+        (format!("{git}new file mode 040000\n"), "the mode 040000 is not known"),
         (format!("{git}--- a/f\n+++ b/f\n@@@ -1 -1 +1 @@@\n--a\n"), "a diff of a merge"),
         (format!("{git}index 1..2\n"), "it has no hunk"),
     ];
@@ -177,9 +186,6 @@ fn what_cannot_be_made_is_refused_or_noted() {
     for text in ["Binary files a/f and b/f differ\n", "index 1..2\nGIT binary patch\nliteral 3\n"] {
         assert_eq!(only(&format!("{git}{text}")).action, Action::Binary, "{text}");
     }
-    let text =
-        format!("{git}old mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n");
-    assert_eq!(only(&text).notes, ["the mode was not changed from 100644 to 100755"]);
 }
 
 #[test]

@@ -233,6 +233,27 @@ impl<'r, 'a> Explainer<'r, 'a> {
                 ),
                 ["Add unchanged lines with words above or below.".into()],
             ),
+            Reason::NotAnchored { line, is_start } => {
+                let (says, end) = if *is_start {
+                    ("begins at line 1", "begin")
+                } else {
+                    ("has no unchanged lines below its change", "end")
+                };
+                self.plain(
+                    format!(
+                        "its lines are at line {line}, and do not {end} the file, as those of a hunk do \
+                         that {says}"
+                    ),
+                    ["Make the diff again from the file as it is.".into()],
+                )
+            }
+            Reason::NotAtNumber(number) => self.plain(
+                format!(
+                    "it has no unchanged lines, so it belongs exactly at line {number}, and its old lines \
+                     are not there"
+                ),
+                ["Make the diff again with unchanged lines.".into()],
+            ),
             Reason::SameLineTwice(line) => self.plain(
                 format!("line {line} is changed by an earlier part of the patch too"),
                 ["Make one of the two.".into()],

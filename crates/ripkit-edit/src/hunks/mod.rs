@@ -4,8 +4,11 @@
 //! the hunks decides, then the line number or the lines that the hunk names above itself; else the
 //! hunk is refused.
 
+mod git;
 #[cfg(test)]
 mod tests;
+
+pub use self::git::{HunkShape, apply_git_hunks};
 
 use std::ops::Range;
 
@@ -44,6 +47,8 @@ pub struct Hunk {
     pub headers: Vec<String>,
     /// Whether the last of them is said to end the file.
     pub at_end: bool,
+    /// What its header and its lines say besides, if the numbers of the header count its lines rightly.
+    pub shape: Option<HunkShape>,
 }
 
 /// What holds for all hunks of a file.
@@ -105,10 +110,7 @@ struct Place {
 impl Place {
     /// The place with a note that it is one of several.
     fn chosen_of(&self, count: usize, why: &str) -> Place {
-        let line = self.first + 1;
-        let note =
-            format!("the lines of a hunk are in {count} places; taken was line {line}, {why}");
-        Place { note: Some(note), ..self.clone() }
+        Place { note: Some(note_of_chosen(count, self.first + 1, why)), ..self.clone() }
     }
 }
 
@@ -487,7 +489,7 @@ impl<'a> HunkLocator<'a> {
             if let Some(line) = line_of_added(self.text, range, old_text, new_text) {
                 return Err(Reason::AlreadyAdded(line));
             }
-            HunkLocator::fit_exact(place)
+            fit_exact(&place.texts, range.start)
         } else {
             let is_mixed = old_text.contains("\r\n") != new_text.contains("\r\n");
             if is_mixed && !new_text.is_empty() {
@@ -506,18 +508,6 @@ impl<'a> HunkLocator<'a> {
         fitted.matches = vec![changed];
         fitted.notes.extend(place.note.clone());
         Ok(fitted)
-    }
-
-    /// Lines that are exactly as the hunk says are replaced by exactly what it says.
-    fn fit_exact(place: &Place) -> FittedEdit {
-        let Replacement { old_text: old, new_text: new } = &place.texts;
-        let start = place.found.range.start;
-        let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
-            let range = start + region.old.start..start + region.old.end;
-            Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
-        });
-        let (patches, kind) = (patches.collect(), MatchKind::Exact);
-        FittedEdit { kind, matches: Vec::new(), patches, notes: Vec::new() }
     }
 }
 
@@ -542,6 +532,22 @@ impl Known {
     fn expected(&self, line: usize) -> Option<usize> {
         line.saturating_sub(1).checked_add_signed(self.drift)
     }
+}
+
+/// Lines that are exactly as the hunk says are replaced by exactly what it says. They begin at `start`.
+fn fit_exact(texts: &Replacement, start: usize) -> FittedEdit {
+    let Replacement { old_text: old, new_text: new } = texts;
+    let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
+        let range = start + region.old.start..start + region.old.end;
+        Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
+    });
+    let (patches, kind) = (patches.collect(), MatchKind::Exact);
+    FittedEdit { kind, matches: Vec::new(), patches, notes: Vec::new() }
+}
+
+/// The note about a hunk that is in several places.
+fn note_of_chosen(count: usize, line: usize, why: &str) -> String {
+    format!("the lines of a hunk are in {count} places; taken was line {line}, {why}")
 }
 
 /// The note about hunks that were found at other lines than their numbers say, after those before them.

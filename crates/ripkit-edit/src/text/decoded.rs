@@ -43,6 +43,12 @@ impl<'a> DecodedText<'a> {
         DecodedText { bytes, encoding, mark_len }
     }
 
+    /// The bytes of a file as they are, with its byte order mark.
+    pub(crate) fn raw(content: &'a [u8]) -> DecodedText<'a> {
+        let bytes = Cow::Borrowed(content);
+        DecodedText { bytes, encoding: Encoding::Bytes, mark_len: 0 }
+    }
+
     /// The offset of the first NUL of a file that is not UTF-16, which is no text.
     pub(crate) fn nul(&self) -> Option<usize> {
         let nul = memchr::memchr(0, &self.bytes).filter(|_| !self.is_utf16());

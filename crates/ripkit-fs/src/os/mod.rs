@@ -44,6 +44,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Whether files have permissions to execute them.
+pub const HAS_MODES: bool = cfg!(unix);
+
+/// Whether symbolic links can be made.
+pub const MAKES_LINKS: bool = !cfg!(windows);
+
 /// The type of a directory entry, without following links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {

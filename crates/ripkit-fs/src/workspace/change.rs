@@ -47,12 +47,15 @@ pub struct Change<'a> {
     from: Option<&'a str>,
     old: Option<&'a [u8]>,
     new: Option<&'a [u8]>,
+    link: Option<&'a [u8]>,
+    mode: Option<u32>,
     call_id: Option<&'a str>,
 }
 
 impl<'a> Change<'a> {
     pub(super) fn new(kind: ChangeKind, path: &'a str, call: &'a Call) -> Change<'a> {
-        Change { kind, path, from: None, old: None, new: None, call_id: call.id() }
+        let (from, old, new, link, mode) = (None, None, None, None, None);
+        Change { kind, path, from, old, new, link, mode, call_id: call.id() }
     }
 
     pub(super) fn with_from(self, from: &'a str) -> Change<'a> {
@@ -61,6 +64,14 @@ impl<'a> Change<'a> {
 
     pub(super) fn with_content(self, old: Option<&'a [u8]>, new: Option<&'a [u8]>) -> Change<'a> {
         Change { old, new, ..self }
+    }
+
+    pub(super) fn with_link(self, text: &'a [u8]) -> Change<'a> {
+        Change { link: Some(text), ..self }
+    }
+
+    pub(super) fn with_mode(self, mode: Option<u32>) -> Change<'a> {
+        Change { mode, ..self }
     }
 
     /// What is done.
@@ -88,6 +99,17 @@ impl<'a> Change<'a> {
     /// regular file, and for a copied or restored file of more than 64 MiB.
     pub fn new_content(&self) -> Option<&'a [u8]> {
         self.new
+    }
+
+    /// The text of the symbolic link that is made, which may take the place of a file.
+    pub fn link_target(&self) -> Option<&'a [u8]> {
+        self.link
+    }
+
+    /// The permissions that the file gets, if it gets others than it has: the lowest twelve bits of its
+    /// mode on Unix.
+    pub fn new_mode(&self) -> Option<u32> {
+        self.mode
     }
 
     /// The version of [`Change::old_content`].

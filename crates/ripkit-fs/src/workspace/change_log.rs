@@ -68,8 +68,17 @@ pub struct LoggedChange {
     pub path: Vec<u8>,
     pub before: Before,
     pub after: After,
+    /// The permissions of a file that got others.
+    pub mode: Option<ModeChange>,
     /// Directories that were created for it, from the top.
     pub directories: Vec<Vec<u8>>,
+}
+
+/// Permissions before and after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ModeChange {
+    pub(crate) before: u32,
+    pub(crate) after: u32,
 }
 
 /// What was at the path before a change.

@@ -18,12 +18,12 @@ use crate::workspace::{Durability, WorkspacePath};
 /// The largest file whose content is kept in memory for restoring it, in bytes.
 const MAX_UNDO: usize = 256 << 20;
 
-/// Writes `content` over the file that is `present`, by the handle `file`. Returns a note if the
-/// permissions could not be kept.
+/// Writes `content` over the file that is `present`, by the handle `file`, and gives it permissions if it
+/// is to get others. Returns a note if those that it has could not be kept.
 pub(super) fn write(
     path: &WorkspacePath,
     (present, file): (&OpenFile, &File),
-    content: &[u8],
+    (content, mode): (&[u8], Option<u32>),
     durability: Durability,
     call: &Call,
 ) -> Result<Option<String>, Error> {
@@ -37,15 +37,25 @@ pub(super) fn write(
         return Err(written(path));
     }
     commit(path, call)?;
+    if let Some(mode) = mode {
+        // Before anything is written: only the owner may.
+        file.set_mode(mode).map_err(failed)?;
+    }
     if content.len() > old.len() {
         file.reserve(content.len() as u64).map_err(failed)?;
     }
     let written = overwrite(file, &old, content).and_then(|()| durability.sync_file(file));
     if let Err(error) = written {
-        return Err(undo(path, file, (&old, content), error));
+        let error = undo(path, file, (&old, content), error);
+        return Err(match mode.map_or(Ok(()), |_| file.set_mode(present.stat().mode)) {
+            Ok(()) => error,
+            Err(failure) => {
+                error.with_notes(&[format!("its permissions are the new ones: {failure}")])
+            }
+        });
     }
     // A write by another user than the owner clears the set-user-ID and set-group-ID bits.
-    let mode = present.stat().mode;
+    let mode = mode.unwrap_or(present.stat().mode);
     let is_kept = file.stat().is_ok_and(|now| now.mode == mode) || file.set_mode(mode).is_ok();
     Ok((!is_kept).then(|| "the permissions of the file could not be kept".to_owned()))
 }

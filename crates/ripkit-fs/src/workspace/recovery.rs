@@ -543,6 +543,8 @@ impl Step<'_> {
         let _lease = file.lease_exclusively();
         let now = in_place::whole(&file)?;
         if now == before && old.is_unchanged(Some(&file.stat()?)) {
+            // Only the permissions may have been set.
+            file.set_mode(saved.stat()?.mode)?;
             return Ok(None);
         }
         let (from, wanted) = (from.as_ref().unwrap_or(&before), wanted.as_ref().unwrap_or(&before));

@@ -57,6 +57,35 @@ pub(super) fn resolve(
     found.and_then(refuse_too_long)
 }
 
+/// Refuses the text of a new link, at this real path relative to the root, that leads out of the root. A
+/// name with `..` behind it may be a link, so that this leads anywhere.
+pub(super) fn check_new_link(
+    workspace: &Workspace,
+    relative: &[u8],
+    text: &[u8],
+) -> Result<(), Error> {
+    if workspace.is_relaxed() {
+        return Ok(());
+    }
+    let leads_out = || {
+        let text = escape::display_path(text);
+        let why = format!("a link to {text} would lead out of the workspace");
+        invalid(&escape::exact_path(relative), &why)
+    };
+    let names: Vec<Vec<u8>> = split(text).map(<[u8]>::to_vec).collect();
+    let is_absolute = text.first() == Some(&b'/');
+    let (depth, names) = match strip_root(workspace, &names).filter(|_| is_absolute) {
+        Some(below) => (0, below),
+        None if is_absolute => return Err(leads_out()),
+        None => (split(relative).count().saturating_sub(1), names),
+    };
+    let up = names.iter().take_while(|name| *name == b"..").count();
+    if up > depth || names.iter().skip(up).any(|name| name == b"..") {
+        return Err(leads_out());
+    }
+    Ok(())
+}
+
 /// Refuses to create an entry whose path is too long for other programs.
 fn refuse_too_long(path: WorkspacePath) -> Result<WorkspacePath, Error> {
     let length = path.relative().len();

@@ -111,12 +111,26 @@ impl<'a> Undo<'a> {
             match (&change.before, change.after) {
                 (Before::Content { old, .. }, After::Content(version)) => {
                     self.check_content(index, version, call)?;
-                    match self.origins.get(change.path.as_slice()) {
+                    let place = match self.origins.get(change.path.as_slice()) {
                         Some(origin) => {
                             self.transaction.rename(index, *origin, Some(old.to_vec()))?;
+                            *origin
                         }
-                        None => self.transaction.write(index, old.to_vec())?,
+                        None => {
+                            self.transaction.write(index, old.to_vec())?;
+                            index
+                        }
+                    };
+                    if let Some(mode) = change.mode {
+                        if self.transaction.mode(index) != Some(mode.after) {
+                            return Err(changed_since(self.transaction.path(index), self.number));
+                        }
+                        self.transaction.set_mode(place, mode.before)?;
                     }
+                }
+                (Before::Link { text, .. }, After::Content(version)) => {
+                    self.check_content(index, version, call)?;
+                    self.transaction.link(index, text.clone())?;
                 }
                 (Before::Nothing, After::Content(version)) => {
                     self.check_content(index, version, call)?;
@@ -138,7 +152,16 @@ impl<'a> Undo<'a> {
                     self.transaction.restore(index, file.clone());
                 }
                 (Before::Link { text, .. }, After::Nothing) => {
-                    self.transaction.link(index, text.clone());
+                    self.transaction.link(index, text.clone())?;
+                }
+                // A link took its place.
+                (Before::File(file), After::Entry(mark)) => {
+                    self.check_mark(index, &mark)?;
+                    self.transaction.restore(index, file.clone());
+                }
+                (Before::Link { text, .. }, After::Entry(mark)) => {
+                    self.check_mark(index, &mark)?;
+                    self.transaction.link(index, text.clone())?;
                 }
                 _ => return Err(unexpected(self.transaction.path(index))),
             }

@@ -19,6 +19,11 @@
 //! `--texts` tries nearly 190 kinds of mistakes in the two texts of `edit_file`. There every hunk of a
 //! commit is an edit, with as much context as makes the old lines unique.
 //!
+//! `--diffs` gives the commits as diffs of git to `apply_patch` and to `git apply`, in all forms that
+//! `git diff` has, to the files as the commit found them, as another commit has them, and with other
+//! lines; and diffs of random changes of these files: modes, links, renames, copies, odd names. What
+//! `apply_patch` makes must be what `git apply` makes; it may refuse more.
+//!
 //! `--commits N` takes so many commits, evenly from all repositories; `--limit N` at most so many
 //! edits (with `--texts`); `--seed N` chooses other commits, context and mistakes; `--only KIND`, which
 //! may be repeated, tries these kinds, or no mistakes with `none`; `--show N` explains so many wrong
@@ -32,6 +37,7 @@
 )]
 
 mod dice;
+mod diffs;
 mod edit;
 mod forms;
 mod judge;
@@ -69,7 +75,7 @@ use self::repository::{Repository, Versions};
 type BoxError = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "usage: replay [--commits N] [--seed N] [--only KIND]... [--show N] [--json] \
-                     [--rivals] [--pi DIR] [--texts [--limit N]] REPOSITORY..., or replay --catalogue";
+                     [--rivals] [--pi DIR] [--texts [--limit N] | --diffs] REPOSITORY..., or replay --catalogue";
 
 /// The name for edits without a mistake, which are always made.
 const NONE: &str = "none";
@@ -77,6 +83,7 @@ const NONE: &str = "none";
 /// Commits of all repositories together.
 const COMMITS: usize = 1200;
 const COMMITS_OF_TEXTS: usize = 500;
+const COMMITS_OF_DIFFS: usize = 250;
 
 /// The maximum number of edits of one commit and of one file, so that no large change dominates.
 const EDITS_PER_COMMIT: usize = 20;
@@ -89,6 +96,11 @@ fn main() -> ExitCode {
             Mode::Catalogue => Ok(write_catalogue(&mut out).map(|()| true)?),
             Mode::Forms => replay_forms(&options, &mut out),
             Mode::Texts => replay_texts(&options, &mut out),
+            Mode::Diffs => {
+                let commits = options.commits.unwrap_or(COMMITS_OF_DIFFS);
+                let how = (commits, options.seed, options.show);
+                diffs::replay(&options.repositories, how, &mut out)
+            }
         }
     };
     match Options::parse().and_then(run) {
@@ -108,6 +120,7 @@ enum Mode {
     Catalogue,
     Forms,
     Texts,
+    Diffs,
 }
 
 /// The options of the command line.
@@ -144,6 +157,7 @@ impl Options {
             match word.as_str() {
                 "--catalogue" => options.mode = Mode::Catalogue,
                 "--texts" => options.mode = Mode::Texts,
+                "--diffs" => options.mode = Mode::Diffs,
                 "--rivals" => options.rivals = true,
                 "--pi" => options.pi = Some(value()?.into()),
                 "--commits" => options.commits = Some(number(&value()?)?),

@@ -101,7 +101,7 @@ impl Repository {
 }
 
 /// `git` in a repository, with nothing in it that starts other programs.
-fn git(path: &Path) -> Command {
+pub(crate) fn git(path: &Path) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(path).args(["-c", "core.fsmonitor=false", "-c", "log.showSignature=false"]);
     git.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1");
@@ -109,7 +109,7 @@ fn git(path: &Path) -> Command {
 }
 
 /// Runs to the end, with these bytes as input.
-fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, BoxError> {
+pub(crate) fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, BoxError> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let stdin = child.stdin.take();
     std::thread::scope(|scope| {
@@ -171,14 +171,14 @@ fn modified(path: &Path, ids: &[String]) -> Result<Vec<Commit>, BoxError> {
 }
 
 /// A process that prints the content of objects.
-struct Contents {
+pub(crate) struct Contents {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Contents {
-    fn open(path: &Path) -> Result<Contents, BoxError> {
+    pub(crate) fn open(path: &Path) -> Result<Contents, BoxError> {
         let mut command = git(path);
         command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
@@ -188,7 +188,7 @@ impl Contents {
         Ok(Contents { child, stdin, stdout: BufReader::new(stdout) })
     }
 
-    fn of(&mut self, object: &str) -> Result<Option<Vec<u8>>, BoxError> {
+    pub(crate) fn of(&mut self, object: &str) -> Result<Option<Vec<u8>>, BoxError> {
         writeln!(self.stdin, "{object}")?;
         let mut header = String::new();
         self.stdout.read_line(&mut header)?;

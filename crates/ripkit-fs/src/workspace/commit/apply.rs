@@ -331,7 +331,8 @@ impl<'a> Committing<'a> {
             let (parent, name) = path.entry();
             let writable = parent.open_to_write(name).map_err(failed)?;
             let files = (old, &writable);
-            let note = in_place::write(path, files, &content, self.durability(), self.call)?;
+            let new = (&*content, step.entry.mode);
+            let note = in_place::write(path, files, new, self.durability(), self.call)?;
             committed.notes.extend(note);
             return Ok(());
         }
@@ -346,8 +347,8 @@ impl<'a> Committing<'a> {
             return Err(changed(path, MAYBE_BUSY));
         }
         self.journal.append(Record::Overwriting { path: step.entry.recorded() })?;
-        let (files, durability) = ((&old, old.file()), self.durability());
-        committed.notes.extend(in_place::write(path, files, &content, durability, self.call)?);
+        let (files, new) = ((&old, old.file()), (&*content, step.entry.mode));
+        committed.notes.extend(in_place::write(path, files, new, self.durability(), self.call)?);
         Ok(())
     }
 

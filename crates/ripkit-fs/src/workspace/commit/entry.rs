@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::byte_path::split_name;
 use crate::error::Error;
-use crate::os::{File, Identity, Stat};
-use crate::workspace::change_log::Before;
+use crate::os::{File, Identity, Kind, Stat};
+use crate::workspace::change_log::{Before, ModeChange};
 use crate::workspace::commit::stored_content::StoredContent;
 use crate::workspace::copy_content::CopySource;
 use crate::workspace::journal::RecordedPath;
@@ -35,6 +35,8 @@ pub(super) struct Entry {
     /// What will be removed, if a host observes changes.
     pub(super) removed: Option<Before>,
     pub(super) change: Staged,
+    /// The permissions that the file gets with its new content; those of a new file before the umask.
+    pub(super) mode: Option<u32>,
 }
 
 /// What was at a path when it was read.
@@ -52,16 +54,16 @@ pub(super) enum Seen {
 #[derive(Debug)]
 pub(super) enum Staged {
     None,
-    /// New content of a file, or a new file.
+    /// New content of a file, or a new file, which may take the place of a link.
     Write(StoredContent),
     /// The removal of a file or link.
     Remove,
     Rename(Rename),
     /// A copy of this file, at a path that must not exist.
     Copy(Box<CopySource>),
-    /// A copy of a file that was deleted, with its attributes.
+    /// A copy of a file that was deleted, with its attributes; in the place of what was seen there.
     Restore(Arc<File>),
-    /// A link to this text.
+    /// A link to this text, in the place of what was seen there.
     Link(Vec<u8>),
     /// A directory and those above it.
     MakeDirectory,
@@ -92,17 +94,6 @@ impl Staged {
                 content.len()
             }
             _ => 0,
-        }
-    }
-
-    /// Whether it is one atomic step, before which nothing needs to be noted: a process that is killed
-    /// leaves the old state or the new one.
-    pub(super) fn is_atomic(&self) -> bool {
-        match self {
-            Staged::Rename(Rename { content, .. }) => content.is_none(),
-            // What they prepare could not be locked, and would be taken for abandoned.
-            Staged::Restore(_) | Staged::Link(_) => false,
-            _ => true,
         }
     }
 }
@@ -146,7 +137,41 @@ impl Entry {
             content: None,
             removed: None,
             change: Staged::None,
+            mode: None,
         }
+    }
+
+    /// Whether its change is one atomic step, before which nothing needs to be noted: a process that is
+    /// killed leaves the old state or the new one.
+    pub(super) fn is_atomic(&self) -> bool {
+        match &self.change {
+            Staged::Rename(Rename { content, .. }) => content.is_none(),
+            // What they prepare could not be locked, and would be taken for abandoned.
+            Staged::Restore(_) | Staged::Link(_) => false,
+            _ => !self.is_superseded(),
+        }
+    }
+
+    /// Whether what was seen is removed, since what is staged cannot replace it: a link, or what takes
+    /// the place of one.
+    pub(super) fn is_superseded(&self) -> bool {
+        let seen = self.seen.and_then(|seen| seen.stat().map(|stat| stat.kind));
+        match self.change {
+            Staged::Link(_) | Staged::Restore(_) => seen.is_some(),
+            Staged::Write(_) => seen == Some(Kind::Link),
+            _ => false,
+        }
+    }
+
+    /// The permissions before and after, if they change.
+    pub(super) fn mode_change(&self) -> Option<ModeChange> {
+        self.mode.and_then(|after| self.mode_to(after))
+    }
+
+    /// The same for a file that is moved to a path with these permissions.
+    pub(super) fn mode_to(&self, after: u32) -> Option<ModeChange> {
+        let before = self.seen?.stat().filter(|stat| stat.kind == Kind::File)?.mode & 0o7777;
+        (after != before).then_some(ModeChange { before, after })
     }
 
     pub(super) fn is_changed(&self) -> bool {

@@ -45,7 +45,7 @@ use crate::workspace::path::{commit, exists, not_a_file, taken};
 use crate::workspace::policy::denied;
 use crate::workspace::recovery::{Rollback, begin_journal, recover};
 use crate::workspace::remove_tree::{CheckedTree, TreeCount};
-use crate::workspace::resolve::names_directory;
+use crate::workspace::resolve::{check_new_link, names_directory};
 use crate::workspace::restore::RemovedTree;
 use crate::workspace::{Access, VersionToken, Workspace, WorkspacePath};
 
@@ -277,6 +277,41 @@ impl Transaction {
         self.entries[0].change = Staged::Write(StoredContent::Memory(Arc::new(content)));
     }
 
+    /// Stages the permissions that the file gets with the content that is staged for it; those of a new
+    /// file before the umask.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::write`].
+    pub fn set_mode(&mut self, index: usize, mode: u32) -> Result<(), Error> {
+        self.entry_mut(index)?.mode = Some(mode);
+        Ok(())
+    }
+
+    /// The permissions of the file that was read.
+    pub fn mode(&self, index: usize) -> Option<u32> {
+        Some(self.entries.get(index)?.seen?.stat()?.mode & 0o7777)
+    }
+
+    /// The text of the link at a path, like [`Transaction::read`]; `None` if there is no link.
+    pub fn read_link(&mut self, index: usize) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.entry(index)?.place(&self.workspace)?.into_owned();
+        if path.kind() != Some(Kind::Link) {
+            return Ok(None);
+        }
+        self.mark(index)?;
+        let (parent, name) = path.entry();
+        let text = parent.read_link(name);
+        text.map(Some).map_err(|error| Error::io("read", path.as_str(), error))
+    }
+
+    /// Refuses the text of a new link that leads out of the root, or that may once others exist.
+    ///
+    /// # Errors
+    /// `INVALID_PATH`.
+    pub fn check_link(&self, index: usize, text: &[u8]) -> Result<(), Error> {
+        check_new_link(&self.workspace, &self.entry(index)?.relative, text)
+    }
+
     /// Stages the removal of a file or link.
     ///
     /// # Errors
@@ -316,14 +351,18 @@ impl Transaction {
         self.entries[index].change = Staged::Copy(Box::new(source));
     }
 
-    /// Stages a copy of a file that was deleted, at a path that must not exist.
+    /// Stages a copy of a file that was deleted, which takes the place of the link that was seen there.
     pub(super) fn restore(&mut self, index: usize, file: Arc<File>) {
         self.entries[index].change = Staged::Restore(file);
     }
 
-    /// Stages a link to `text`, at a path that must not exist.
-    pub(super) fn link(&mut self, index: usize, text: Vec<u8>) {
-        self.entries[index].change = Staged::Link(text);
+    /// Stages a link to `text`, which takes the place of the file or link that was seen there.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::write`].
+    pub fn link(&mut self, index: usize, text: Vec<u8>) -> Result<(), Error> {
+        self.entry_mut(index)?.change = Staged::Link(text);
+        Ok(())
     }
 
     /// Stages a directory and those above it.
@@ -372,7 +411,7 @@ impl Transaction {
     /// Makes the changes visible.
     fn apply(&mut self, call: &Call) -> Result<Committed, Error> {
         let changed = self.entries.iter().filter(|entry| entry.is_changed());
-        let steps: Vec<&Staged> = changed.map(|entry| &entry.change).collect();
+        let steps: Vec<&Entry> = changed.collect();
         let (is_single, is_atomic) = match steps.as_slice() {
             [] => return Ok(Committed::default()),
             [step] => (true, step.is_atomic() && !self.spares_writers),

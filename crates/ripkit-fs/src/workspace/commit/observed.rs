@@ -62,7 +62,10 @@ impl Transaction {
                 }
                 // It may be written while it is copied: what is shown is what the copy gets.
                 Staged::Copy(source) if shows_content => source.content()?,
-                Staged::Write(_) | Staged::Remove | Staged::Rename(Rename { tree: None, .. }) => {
+                Staged::Write(_)
+                | Staged::Remove
+                | Staged::Link(_)
+                | Staged::Rename(Rename { tree: None, .. }) => {
                     self.keep_old_of(index, call)?;
                     continue;
                 }
@@ -77,7 +80,7 @@ impl Transaction {
     fn keep_old_of(&mut self, index: usize, call: &Call) -> Result<(), Error> {
         let entry = &self.entries[index];
         let path = entry.place(&self.workspace)?.into_owned();
-        let is_removed = matches!(entry.change, Staged::Remove);
+        let is_removed = matches!(entry.change, Staged::Remove) || entry.is_superseded();
         let is_moved = matches!(entry.change, Staged::Rename(Rename { content: None, .. }));
         let is_file = path.kind() == Some(Kind::File) || entry.file.is_some();
         if is_moved {
@@ -134,19 +137,28 @@ impl Transaction {
                 Staged::Write(new) => {
                     let kind =
                         if entry.existed() { ChangeKind::Modify } else { ChangeKind::Create };
-                    each(&change(kind).with_content(old, load(Some(new))?.as_deref()))
+                    let new = load(Some(new))?;
+                    let change = change(kind).with_content(old, new.as_deref());
+                    each(&change.with_mode(entry.mode_change().map(|mode| mode.after)))
                 }
                 Staged::Remove => each(&change(ChangeKind::Delete).with_content(old, None)),
                 Staged::Rename(Rename { to, content, .. }) => {
                     let new = load(content.as_ref())?;
                     let moved = Change::new(ChangeKind::Move, self.path(*to), call);
                     let old = if content.is_some() { old } else { None };
-                    each(&moved.with_from(&entry.text).with_content(old, new.as_deref()))
+                    let mode = self.entries[*to].mode.and_then(|mode| entry.mode_to(mode));
+                    let mode = mode.map(|mode| mode.after);
+                    let moved = moved.with_from(&entry.text).with_content(old, new.as_deref());
+                    each(&moved.with_mode(mode))
                 }
                 Staged::Copy(_) | Staged::Restore(_) => {
                     each(&change(ChangeKind::Create).with_content(None, old))
                 }
-                Staged::Link(_) => each(&change(ChangeKind::Create)),
+                Staged::Link(text) => {
+                    let kind =
+                        if entry.existed() { ChangeKind::Modify } else { ChangeKind::Create };
+                    each(&change(kind).with_content(old, None).with_link(text))
+                }
                 Staged::MakeDirectory => each(&change(ChangeKind::CreateDirectory)),
                 Staged::RemoveDirectory | Staged::RemoveTree(_) => {
                     each(&change(ChangeKind::Delete))
@@ -174,6 +186,7 @@ impl Transaction {
         let mut logged = Vec::new();
         let targets: Vec<Vec<u8>> =
             self.entries.iter().map(|entry| entry.relative.clone()).collect();
+        let modes: Vec<Option<u32>> = self.entries.iter().map(|entry| entry.mode).collect();
         let sizes = self.entries.iter().filter_map(|entry| entry.content.as_ref());
         let is_too_large = sizes.map(StoredContent::len).sum::<usize>() > MAX_LOGGED_BYTES;
         // Those of all files are removed again with the first change.
@@ -184,12 +197,20 @@ impl Transaction {
             let (before, after) = match &entry.change {
                 Staged::None
                 | Staged::Restore(_)
-                | Staged::Link(_)
                 | Staged::RemoveDirectory
                 | Staged::RestoreTree(_) => continue,
                 Staged::Write(new) => {
                     let after = After::Content(version(new, &entry.text)?);
-                    (entry.replaced(is_too_large)?, after)
+                    let before = if entry.is_superseded() {
+                        entry.removed()
+                    } else {
+                        entry.replaced(is_too_large)?
+                    };
+                    (before, after)
+                }
+                Staged::Link(_) => {
+                    let before = if entry.existed() { entry.removed() } else { Before::Nothing };
+                    (before, After::at(&workspace, &path))
                 }
                 Staged::Copy(_) => (Before::Nothing, After::at(&workspace, &path)),
                 Staged::Remove => (entry.removed(), After::Nothing),
@@ -214,17 +235,22 @@ impl Transaction {
                     };
                     let before = Before::At { from: entry.relative.clone(), mark };
                     let directories = std::mem::take(&mut directories);
-                    let replaced = content.is_some().then(|| entry.replaced(is_too_large));
-                    logged.push(LoggedChange { path: path.clone(), before, after, directories });
+                    let mode = modes[*to].and_then(|mode| entry.mode_to(mode));
+                    let is_replaced = content.is_some();
+                    let replaced = is_replaced.then(|| entry.replaced(is_too_large));
+                    let moved =
+                        LoggedChange { path: path.clone(), before, after, mode: None, directories };
+                    logged.push(moved);
                     if let Some(before) = replaced.transpose()? {
                         let directories = Vec::new();
-                        logged.push(LoggedChange { path, before, after, directories });
+                        logged.push(LoggedChange { path, before, after, mode, directories });
                     }
                     continue;
                 }
             };
             let directories = std::mem::take(&mut directories);
-            logged.push(LoggedChange { path, before, after, directories });
+            let mode = entry.mode_change();
+            logged.push(LoggedChange { path, before, after, mode, directories });
         }
         Ok(logged)
     }

@@ -174,6 +174,9 @@ impl<'a> Committing<'a> {
     }
 
     fn prepare(&self, entry: &'a Entry) -> Result<Vec<Prepared<'a>>, Error> {
+        if entry.is_superseded() {
+            return self.prepare_superseding(entry);
+        }
         let step = match &entry.change {
             Staged::None | Staged::MakeDirectory => return Ok(Vec::new()),
             Staged::Write(content) => self.prepare_content(entry, content)?,
@@ -189,6 +192,29 @@ impl<'a> Committing<'a> {
         Ok(vec![step])
     }
 
+    /// Prepares the removal of what is there, and what takes its place.
+    fn prepare_superseding(&self, entry: &'a Entry) -> Result<Vec<Prepared<'a>>, Error> {
+        let new = match &entry.change {
+            Staged::Link(text) => self.prepare_link(entry, text)?,
+            Staged::Restore(old) => self.prepare_restored(entry, old)?,
+            Staged::Write(content) => self.prepare_new_content(entry, content)?,
+            _ => unreachable!("nothing else takes the place of a link, or is one"),
+        };
+        Ok(vec![self.prepare_removal(entry, None)?, new])
+    }
+
+    fn prepare_new_content(
+        &self,
+        entry: &'a Entry,
+        content: &StoredContent,
+    ) -> Result<Prepared<'a>, Error> {
+        let path = entry.place(self.workspace())?;
+        let loaded = content.load().map_err(|error| Error::io("read", &entry.text, error))?;
+        self.prepare_new(entry, &path, entry.mode.unwrap_or(NEW_FILE), |temp| {
+            temp.write_at(&loaded, 0).map(|()| Vec::new()).map_err(NotWritten::Io)
+        })
+    }
+
     /// Prepares new content of a file, or a new file.
     fn prepare_content(
         &self,
@@ -198,10 +224,7 @@ impl<'a> Committing<'a> {
         let path = entry.place(self.workspace())?;
         let seen = entry.seen_at(&path)?;
         if let Seen::Nothing = seen {
-            let loaded = content.load().map_err(|error| Error::io("read", &entry.text, error))?;
-            return self.prepare_new(entry, &path, NEW_FILE, |temp| {
-                temp.write_at(&loaded, 0).map(|()| Vec::new()).map_err(NotWritten::Io)
-            });
+            return self.prepare_new_content(entry, content);
         }
         let old = self.open_seen(entry, &path, seen, Facts::All)?;
         if let Opened::Now(old) = &old {
@@ -302,7 +325,9 @@ impl<'a> Committing<'a> {
         let loaded = content.load().map_err(|error| Error::io("read", &target.text, error))?;
         let temp = self.write_temp(target, dir, PRIVATE, |temp| {
             temp.write_at(&loaded, 0)?;
-            Ok(self.not_kept(target, &temp.copy_attributes(old.file())?))
+            let lost = temp.copy_attributes(old.file())?;
+            set_mode(temp, target)?;
+            Ok(self.not_kept(target, &lost))
         })?;
         let aside = target.beside(&transaction_name());
         let (path, old, new) = (target.recorded(), old.stat().into(), temp.mark);
@@ -508,6 +533,7 @@ impl<'a> Committing<'a> {
                 None => copy_file(old.file(), temp, old.stat().size, (&path, self.call))?,
             }
             let lost = temp.copy_attributes(old.file())?;
+            set_mode(temp, to)?;
             temp.copy_times(old.file())?;
             Ok(self.not_kept(to, &lost))
         })?;
@@ -562,6 +588,11 @@ impl<'a> Committing<'a> {
     fn subject<'e>(&self, entry: &'e Entry) -> Cow<'e, str> {
         if self.is_single { "the file".into() } else { entry.text.as_str().into() }
     }
+}
+
+/// Gives a temporary file the permissions that are staged for the target.
+fn set_mode(temp: &File, target: &Entry) -> io::Result<()> {
+    target.mode.map_or(Ok(()), |mode| temp.set_mode(mode))
 }
 
 /// A temporary file that is complete.

@@ -79,7 +79,7 @@ fn write_all(workspace: &Workspace, names: &[&str]) -> Result<Vec<String>, Error
     transaction.commit(&call)
 }
 
-pub(super) const CASES: [Case; 5] = [
+pub(super) const CASES: [Case; 6] = [
     Case { name: "three files", run: |workspace| write_all(workspace, &["a", "link", "d/e/f"]) },
     Case {
         name: "new files in new directories",
@@ -119,6 +119,44 @@ pub(super) const CASES: [Case; 5] = [
             transaction.rename(2, 3, Some(b"new b\n".to_vec()))?;
             transaction.rename(4, 5, None)?;
             transaction.rename(6, 7, Some(b"new twice\n".to_vec()))?;
+            transaction.commit(&call)
+        },
+    },
+    Case {
+        name: "modes and links",
+        run: |workspace| {
+            let call = Call::default();
+            let paths = [
+                ("a", Access::Entry),
+                ("link", Access::Entry),
+                ("dangling", Access::Entry),
+                ("b", Access::Entry),
+                ("twice", Access::Entry),
+                ("x/link", Access::Create),
+                ("x/new", Access::Create),
+                ("d/e/f", Access::Entry),
+                ("d/f", Access::Create),
+            ];
+            let mut transaction = workspace.begin(&paths, &call).map_err(first)?;
+            // A file becomes a link, a link leads elsewhere, and one becomes a file.
+            transaction.read(0, 1000, &call)?;
+            transaction.link(0, b"d/c".to_vec())?;
+            transaction.read_link(1)?;
+            transaction.link(1, b"b".to_vec())?;
+            transaction.read_link(2)?;
+            transaction.write(2, b"new\n".to_vec())?;
+            // Modes alone, by another file and in place.
+            for (index, mode) in [(3, 0o750), (4, 0o755)] {
+                let content = transaction.read(index, 1000, &call)?;
+                transaction.write(index, content.expect("it is in the fixture"))?;
+                transaction.set_mode(index, mode)?;
+            }
+            transaction.link(5, b"../b".to_vec())?;
+            transaction.write(6, b"new\n".to_vec())?;
+            transaction.set_mode(6, 0o700)?;
+            transaction.read(7, 1000, &call)?;
+            transaction.rename(7, 8, Some(b"new f\n".to_vec()))?;
+            transaction.set_mode(8, 0o600)?;
             transaction.commit(&call)
         },
     },
@@ -241,6 +279,13 @@ fn a_transaction_changes_all_files_and_keeps_their_attributes() {
     assert_eq!(after["d/twice"], "644, 2 names: new twice\n");
     assert_eq!(after["d/other"], after["d/twice"]);
     assert!(!after.contains_key("a") && !after.contains_key("b"), "{after:?}");
+    let (_, after) = place.trees(CASES[5].name, &CASES[5].run);
+    assert_eq!((&*after["a"], &*after["link"]), ("link to d/c", "link to b"));
+    assert_eq!(after["dangling"], "644, 1 names: new\n");
+    assert_eq!(after["b"], "750, 1 names: old b\nsecond line\n");
+    assert_eq!(after["twice"], "755, 2 names: old twice\nsecond line\n");
+    assert_eq!((&*after["x/link"], &*after["x/new"]), ("link to ../b", "700, 1 names: new\n"));
+    assert_eq!(after["d/f"], "600, 1 names: new f\n");
 }
 
 #[test]
@@ -431,9 +476,10 @@ fn f4_what_a_neighbour_writes_meanwhile_is_kept_and_nothing_else_is_changed() {
                     assert_eq!(now, before, "{what}");
                     conflicts += 1;
                 } else {
-                    // It changed the file before it was read, or the new one, or made it again.
+                    // It changed the file before it was read, or the new one, or made it again, or wrote
+                    // through the link in its place.
                     let mut after = after.clone();
-                    for name in ["a", "x/a"] {
+                    for name in ["a", "x/a", "d/c"] {
                         if now.get(name) == Some(&theirs) {
                             after.insert(name.to_owned(), theirs.clone());
                         }

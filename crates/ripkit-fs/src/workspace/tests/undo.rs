@@ -120,13 +120,25 @@ fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Resul
         workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
     if is_restorable(workspace, one) {
         transaction.write(0, text.into())?;
+        if random.below(2) == 0 {
+            transaction.set_mode(0, [0o644, 0o755, 0o600][random.below(3)])?;
+        }
     }
     if is_restorable(workspace, other) {
-        transaction.remove(1)?;
+        transaction.mark(1)?;
+        match random.below(3) {
+            0 => transaction.remove(1)?,
+            1 => transaction.link(1, text.trim().into())?,
+            _ if transaction.read_link(1)?.is_some() => transaction.write(1, text.into())?,
+            _ => transaction.link(1, b"d/e".to_vec())?,
+        }
     }
     let is_written = random.below(2) == 0 && third != "link" && is_restorable(workspace, third);
     let new = is_written.then(|| text.as_bytes().to_vec());
     transaction.rename(2, 3, new)?;
+    if is_written && random.below(2) == 0 {
+        transaction.set_mode(3, 0o711)?;
+    }
     transaction.commit(&call).map(drop)
 }
 

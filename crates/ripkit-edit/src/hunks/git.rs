@@ -1,0 +1,257 @@
+//! Hunks that git made, placed as `git apply` places them: byte for byte, and nearest to their numbers.
+
+use std::ops::Range;
+
+use crate::assemble::{Edited, assemble};
+use crate::edit::Replacement;
+use crate::fit::FittedEdit;
+use crate::hunks::{Hunk, MAX_REFUSED, fit_exact, note_of_chosen, note_of_moved};
+use crate::options::{Options, TextSource};
+use crate::refusal::{Reason, Refusal};
+use crate::text::{DecodedText, LineTable, common_ends};
+
+/// What the header and the lines of a hunk say besides its texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HunkShape {
+    /// The number, from 1, that the first new line is said to get; 0 for no line.
+    pub new_line: usize,
+    /// Unchanged lines above the first change.
+    pub above: usize,
+    /// Unchanged lines below the last change.
+    pub below: usize,
+}
+
+/// Applies the hunks of a diff that git made to `content`, the bytes of a file, with the result of
+/// `git apply`. Lines are compared byte for byte. A hunk from line 1 must begin the file, and one that
+/// has no unchanged lines below its change must end it. Of several places the nearest to its number is
+/// taken. With `has_context` false, which is a diff made by `git diff -U0`, each hunk belongs exactly to
+/// its number. A hunk without a [shape](Hunk::shape) is taken as one without unchanged lines.
+///
+/// ```
+/// use ripkit_edit::hunks::{Hunk, HunkShape, apply_git_hunks};
+/// use ripkit_edit::{Options, Replacement};
+///
+/// let shape = Some(HunkShape { new_line: 2, above: 0, below: 1 });
+/// let hunk = Hunk { texts: Replacement::new("b\nc\n", "d\nc\n"), line: Some(2), shape, ..Hunk::default() };
+/// let edited = apply_git_hunks(b"a\nb\nc\n", &[hunk], true, &Options::new("x"));
+/// assert_eq!(edited.expect("its lines are there").content, b"a\nd\nc\n");
+/// ```
+///
+/// # Errors
+/// All the hunks that are refused, in their order; at most [`MAX_REFUSED`]. A failure that concerns all
+/// of them has the index 0.
+pub fn apply_git_hunks(
+    content: &[u8],
+    hunks: &[Hunk],
+    has_context: bool,
+    options: &Options<'_>,
+) -> Result<Edited, Vec<Refusal>> {
+    let of_file = |reason| vec![Refusal::new(0, reason)];
+    let options = options.for_hunks();
+    let text = DecodedText::raw(content);
+    if let Some(at) = text.nul() {
+        return Err(of_file(Reason::NotText(at)));
+    }
+    let mut image = Image { table: LineTable::new(content), placed: Vec::new(), lines: 0 };
+    image.lines = image.table.len();
+    let (mut fitted, mut refused, mut moved) = (Vec::new(), Vec::new(), Vec::new());
+    let mut drift = 0;
+    for (index, hunk) in hunks.iter().enumerate() {
+        if options.stop().check().is_err() {
+            return Err(of_file(Reason::Stopped));
+        }
+        let placed = if has_context { image.nearest(hunk) } else { image.at_number(hunk) };
+        match placed {
+            Ok(place) => {
+                let named = hunk.line.filter(|_| has_context);
+                let off = named.map(|line| place.first.cast_signed() + 1 - line.cast_signed());
+                // Those that follow a moved one are moved with it.
+                if let (Some(line), Some(off)) = (named, off.filter(|off| *off != drift)) {
+                    moved.push((line, place.first + 1));
+                    drift = off;
+                }
+                fitted.push(image.fit(hunk, &place));
+                image.put(hunk, &place);
+            }
+            Err(reason) => refused.push(refusal(index, hunk, reason)),
+        }
+        if refused.len() >= MAX_REFUSED {
+            break;
+        }
+    }
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    if let Some(first) = fitted.first_mut() {
+        first.notes.extend(note_of_moved(&moved));
+    }
+    assemble(content, &text, fitted, &options).map_err(of_file)
+}
+
+/// The file with the hunks that were placed so far.
+struct Image<'a> {
+    table: LineTable<'a>,
+    /// In the order of the lines.
+    placed: Vec<PlacedLines>,
+    /// How many lines it has by now.
+    lines: usize,
+}
+
+/// The lines of a hunk that was placed.
+struct PlacedLines {
+    /// In the file as it was, from 0.
+    old: Range<usize>,
+    /// In the image.
+    new: Range<usize>,
+}
+
+/// Where a hunk belongs.
+struct Found {
+    /// The first line in the file as it was, from 0.
+    first: usize,
+    /// The first line in the image.
+    in_image: usize,
+    /// How many places its lines have, if it is not the one that it names.
+    places: usize,
+}
+
+impl Image<'_> {
+    /// The place of a hunk that is the nearest to its number.
+    fn nearest(&self, hunk: &Hunk) -> Result<Found, Reason> {
+        let shape = hunk.shape.unwrap_or_default();
+        let count = count_lines(&hunk.texts.old_text);
+        let (at_start, at_end) = (hunk.line.is_none_or(|line| line <= 1), shape.below == 0);
+        let is_place = |line: usize| {
+            let is_anchored = (!at_start || line == 0) && (!at_end || line + count == self.lines);
+            is_anchored && self.original(line, &hunk.texts).is_some()
+        };
+        let target = match (at_start, at_end) {
+            (true, _) => 0,
+            (false, true) => self.lines.saturating_sub(count),
+            (false, false) => shape.new_line.saturating_sub(1).min(self.lines),
+        };
+        let found = |line: usize| {
+            let first = self.original(line, &hunk.texts).expect("it is a place");
+            Found { first, in_image: line, places: 1 }
+        };
+        let place = if at_start || at_end {
+            is_place(target).then(|| found(target))
+        } else {
+            let at = self.outward(target).find(|line| is_place(*line));
+            at.map(|line| Found {
+                places: if line == target {
+                    1
+                } else {
+                    self.outward(target).filter(|line| is_place(*line)).count()
+                },
+                ..found(line)
+            })
+        };
+        let Some(place) = place else {
+            let elsewhere = self.outward(target).find_map(|line| self.original(line, &hunk.texts));
+            return Err(match elsewhere {
+                Some(line) => {
+                    Reason::NotAnchored { line: line + 1, is_start: at_start && line > 0 }
+                }
+                None => Reason::NotFound,
+            });
+        };
+        match self.placed.last() {
+            Some(last) if place.first < last.old.end => Err(Reason::OutOfOrder(place.first + 1)),
+            _ => Ok(place),
+        }
+    }
+
+    /// The place that a hunk without unchanged lines names.
+    fn at_number(&self, hunk: &Hunk) -> Result<Found, Reason> {
+        let number = hunk.line.unwrap_or(0);
+        let Replacement { old_text, new_text } = &hunk.texts;
+        // An addition names the line above it.
+        let first = if old_text.is_empty() { number } else { number.saturating_sub(1) };
+        let last = self.placed.last().map_or(0..0, |last| last.old.end..last.new.end);
+        let in_image = (first + last.end).checked_sub(last.start);
+        let end = first + count_lines(old_text);
+        let text = self.table.text();
+        let ends_file = end == self.table.len();
+        let opens = (!new_text.is_empty() && !new_text.ends_with('\n')) && !ends_file;
+        let joins = old_text.is_empty() && first > 0 && ends_file && !text.ends_with(b"\n");
+        match in_image.filter(|line| first >= last.start && *line <= self.lines) {
+            Some(in_image)
+                if !opens && !joins && self.original(in_image, &hunk.texts) == Some(first) =>
+            {
+                Ok(Found { first, in_image, places: 1 })
+            }
+            _ => Err(Reason::NotAtNumber(number)),
+        }
+    }
+
+    /// All lines of the image and its end, from one outward, and of two at the same distance the lower one
+    /// first.
+    fn outward(&self, line: usize) -> impl Iterator<Item = usize> {
+        let farthest = line.max(self.lines - line);
+        let both = move |distance: usize| [line.checked_add(distance), line.checked_sub(distance)];
+        let lines = self.lines;
+        let others = (1..=farthest).flat_map(both).flatten().filter(move |line| *line <= lines);
+        std::iter::once(line).chain(others)
+    }
+
+    /// The line of the file as it was, if the old lines of a hunk are at this line of the image and no
+    /// other hunk has touched them.
+    fn original(&self, line: usize, texts: &Replacement) -> Option<usize> {
+        let after = self.placed.partition_point(|placed| placed.new.start <= line);
+        let (before, next) =
+            (after.checked_sub(1).map(|at| &self.placed[at]), self.placed.get(after));
+        let first = match before {
+            None => line,
+            Some(before) => line.checked_sub(before.new.end)? + before.old.end,
+        };
+        let end = first + count_lines(&texts.old_text);
+        if next.is_some_and(|next| end > next.old.start) || end > self.table.len() {
+            return None;
+        }
+        let bytes = self.table.bytes_of(first..end);
+        (self.table.text()[bytes] == *texts.old_text.as_bytes()).then_some(first)
+    }
+
+    fn put(&mut self, hunk: &Hunk, place: &Found) {
+        let [old, new] = [&hunk.texts.old_text, &hunk.texts.new_text].map(|text| count_lines(text));
+        self.lines = self.lines + new - old;
+        let (first, in_image) = (place.first, place.in_image);
+        self.placed.push(PlacedLines { old: first..first + old, new: in_image..in_image + new });
+    }
+
+    fn fit(&self, hunk: &Hunk, place: &Found) -> FittedEdit {
+        let end = place.first + count_lines(&hunk.texts.old_text);
+        let start = self.table.bytes_of(place.first..end).start;
+        let mut fitted = fit_exact(&hunk.texts, start);
+        let [old, new] = [&hunk.texts.old_text, &hunk.texts.new_text]
+            .map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+        let (head, tail) = common_ends(&old, &new);
+        let changed = self.table.bytes_of(place.first + head..end - tail);
+        for patch in &mut fitted.patches {
+            patch.match_start = changed.start;
+        }
+        fitted.matches = vec![changed];
+        if place.places > 1 {
+            fitted.notes.push(note_of_chosen(
+                place.places,
+                place.first + 1,
+                "nearest to the number of the hunk",
+            ));
+        }
+        fitted
+    }
+}
+
+fn refusal(index: usize, hunk: &Hunk, reason: Reason) -> Refusal {
+    let texts = Some(Box::new(hunk.texts.clone()));
+    Refusal { texts, source: TextSource::Hunk, ..Refusal::new(index, reason) }
+}
+
+/// The number of lines; the last one may have no terminator.
+fn count_lines(text: &str) -> usize {
+    text.split_inclusive('\n').count()
+}
+
+#[cfg(test)]
+mod tests;
