@@ -5,21 +5,10 @@ use std::ops::Range;
 use crate::assemble::{Edited, assemble};
 use crate::edit::Replacement;
 use crate::fit::FittedEdit;
-use crate::hunks::{Hunk, MAX_REFUSED, fit_exact, note_of_chosen, note_of_moved};
+use crate::hunks::hunk::{Hunk, MAX_REFUSED, fit_exact, note_of_chosen, note_of_moved};
 use crate::options::{Options, TextSource};
 use crate::refusal::{Reason, Refusal};
 use crate::text::{DecodedText, LineTable, common_ends};
-
-/// What the header and the lines of a hunk say besides its texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HunkShape {
-    /// The number, from 1, that the first new line is said to get; 0 for no line.
-    pub new_line: usize,
-    /// Unchanged lines above the first change.
-    pub above: usize,
-    /// Unchanged lines below the last change.
-    pub below: usize,
-}
 
 /// Applies the hunks of a diff that git made to `content`, the bytes of a file, with the result of
 /// `git apply`. Lines are compared byte for byte. A hunk from line 1 must begin the file, and one that

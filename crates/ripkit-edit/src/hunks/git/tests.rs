@@ -1,5 +1,6 @@
 use super::*;
 use crate::explain;
+use crate::hunks::HunkShape;
 
 /// A hunk with its number, its lines above and below, and its texts.
 fn hunk(line: usize, (above, below): (usize, usize), old: &str, new: &str) -> Hunk {

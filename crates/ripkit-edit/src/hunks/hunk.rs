@@ -1,0 +1,69 @@
+//! A hunk, and what both ways of placing one share.
+
+use crate::edit::Replacement;
+use crate::fit::{FittedEdit, LineDiff, Patch};
+use crate::matching::MatchKind;
+
+/// After so many hunks that are refused, the others are not looked for: each that is missing costs a search
+/// of the whole file by every strategy, and a message names only the first of them.
+pub const MAX_REFUSED: usize = 100;
+
+/// Hunks of which a note names the line that they were moved to.
+const MAX_MOVED_NAMED: usize = 5;
+
+/// Lines to find and the lines in their place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunk {
+    /// Whole lines with their terminators; the last one may have none.
+    pub texts: Replacement,
+    /// The number, from 1, that the first of them is said to have.
+    pub line: Option<usize>,
+    /// Lines that stand somewhere above, the outermost first.
+    pub headers: Vec<String>,
+    /// Whether the last of them is said to end the file.
+    pub at_end: bool,
+    /// What its header and its lines say besides, if the numbers of the header count its lines rightly.
+    pub shape: Option<HunkShape>,
+}
+
+/// What the header and the lines of a hunk say besides its texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HunkShape {
+    /// The number, from 1, that the first new line is said to get; 0 for no line.
+    pub new_line: usize,
+    /// Unchanged lines above the first change.
+    pub above: usize,
+    /// Unchanged lines below the last change.
+    pub below: usize,
+}
+
+/// Lines that are exactly as the hunk says are replaced by exactly what it says. They begin at `start`.
+pub(super) fn fit_exact(texts: &Replacement, start: usize) -> FittedEdit {
+    let Replacement { old_text: old, new_text: new } = texts;
+    let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
+        let range = start + region.old.start..start + region.old.end;
+        Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
+    });
+    let (patches, kind) = (patches.collect(), MatchKind::Exact);
+    FittedEdit { kind, matches: Vec::new(), patches, notes: Vec::new() }
+}
+
+/// The note about a hunk that is in several places.
+pub(super) fn note_of_chosen(count: usize, line: usize, why: &str) -> String {
+    format!("the lines of a hunk are in {count} places; taken was line {line}, {why}")
+}
+
+/// The note about hunks that were found at other lines than their numbers say, after those before them.
+pub(super) fn note_of_moved(moved: &[(usize, usize)]) -> Option<String> {
+    let named = moved.iter().take(MAX_MOVED_NAMED);
+    let named: Vec<String> = named.map(|(number, line)| format!("{number} to {line}")).collect();
+    match moved.len() {
+        0 => None,
+        1 => Some(format!("a hunk was moved from line {}", named.concat())),
+        count => {
+            let more = count - named.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Some(format!("{count} hunks were moved: from line {}{more}", named.join(", ")))
+        }
+    }
+}
