@@ -564,7 +564,7 @@ fn keep_order(all: &mut Vec<(usize, Places)>) -> Vec<(usize, Reason)> {
     let mut refused = Vec::new();
     let mut low = 0;
     all.retain_mut(|(index, Places { places, .. })| {
-        let first = places.first().map_or(0, |place| place.first);
+        let first = places.first().expect("a hunk without a place is refused before").first;
         places.retain(|place| place.changed.start >= low);
         let Some(end) = places.iter().map(|place| place.changed.end).min() else {
             let reason = Reason::OutOfOrder(first + 1);
