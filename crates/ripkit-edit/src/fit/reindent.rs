@@ -138,7 +138,7 @@ struct Votes {
     file: usize,
 }
 
-/// The non-blank lines of the texts.
+/// The non-blank lines of the texts; each has some.
 struct ComparedLines<'a> {
     old: Vec<ContentLine<'a>>,
     /// Those of `old` as they stand in the file.
@@ -186,15 +186,14 @@ impl ComparedLines<'_> {
         }
     }
 
-    /// The first lines of `new_text`, `old_text` and the file: each has lines with content.
+    /// The first lines of `new_text`, `old_text` and the file.
     fn firsts(&self) -> [ContentLine<'_>; 3] {
         [&self.new, &self.old, &self.file].map(|lines| lines[0])
     }
 
     /// Whether the first or the shallowest line of `new_text` is as deep as that of these lines.
     fn is_at_depth_of(&self, lines: &[ContentLine<'_>]) -> bool {
-        let first = |lines: &[ContentLine<'_>]| lines.first().map(|line| line.indent.to_owned());
-        first(&self.new) == first(lines) || shallowest(&self.new) == shallowest(lines)
+        self.new[0].indent == lines[0].indent || shallowest(&self.new) == shallowest(lines)
     }
 
     /// The evidence of lines that both texts have equally often.
