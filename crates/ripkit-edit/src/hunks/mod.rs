@@ -483,11 +483,12 @@ impl<'a> HunkLocator<'a> {
     fn fit(&mut self, place: &Place) -> Result<FittedEdit, Reason> {
         let Replacement { old_text, new_text } = &place.texts;
         let range = &place.found.range;
+        let changed = self.table.bytes_of(place.changed.clone());
         let mut fitted = if place.kind == MatchKind::Exact {
             if let Some(line) = line_of_added(self.text, range, old_text, new_text) {
                 return Err(Reason::AlreadyAdded(line));
             }
-            HunkLocator::fit_exact(place)
+            HunkLocator::fit_exact(place, &changed)
         } else {
             let is_mixed = old_text.contains("\r\n") != new_text.contains("\r\n");
             if is_mixed && !new_text.is_empty() {
@@ -499,7 +500,6 @@ impl<'a> HunkLocator<'a> {
             self.pipeline.run_at(&place.texts, &found, NumberEvidence::None)?
         };
         // Unchanged lines of two hunks may overlap; what they change does not.
-        let changed = self.table.bytes_of(place.changed.clone());
         for patch in &mut fitted.patches {
             patch.match_start = changed.start;
         }
@@ -508,13 +508,17 @@ impl<'a> HunkLocator<'a> {
         Ok(fitted)
     }
 
-    /// Lines that are exactly as the hunk says are replaced by exactly what it says.
-    fn fit_exact(place: &Place) -> FittedEdit {
-        let Replacement { old_text: old, new_text: new } = &place.texts;
-        let start = place.found.range.start;
+    /// Lines that are exactly as the hunk says are replaced by exactly what it says; those that it leaves as
+    /// they are lie outside of `changed`.
+    fn fit_exact(place: &Place, changed: &Range<usize>) -> FittedEdit {
+        let Replacement { old_text, new_text } = &place.texts;
+        let head = changed.start - place.found.range.start;
+        let tail = place.found.range.end - changed.end;
+        let (old, new) =
+            (&old_text[head..old_text.len() - tail], &new_text[head..new_text.len() - tail]);
         let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
-            let range = start + region.old.start..start + region.old.end;
-            Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
+            let range = changed.start + region.old.start..changed.start + region.old.end;
+            Patch { match_start: changed.start, range, text: new[region.new].as_bytes().to_vec() }
         });
         let (patches, kind) = (patches.collect(), MatchKind::Exact);
         FittedEdit { kind, matches: Vec::new(), patches, notes: Vec::new() }
