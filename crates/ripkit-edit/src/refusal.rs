@@ -1,5 +1,6 @@
 //! Why an edit is refused.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::edit::{LineRange, Replacement};
@@ -112,7 +113,7 @@ pub(crate) enum Reason {
     /// It is not clear what is meant, because of `why`.
     Unclear {
         near: NearMatch,
-        why: &'static str,
+        why: Cow<'static, str>,
     },
     /// The texts differ only in a terminator between two lines.
     JoinsLines,

@@ -608,7 +608,7 @@ fn similarity(file: &[&[u8]], old: &[&str]) -> f64 {
 }
 
 fn lossy(line: &[u8]) -> String {
-    String::from_utf8_lossy(line.get(..MAX_LINE_BYTES).unwrap_or(line)).into_owned()
+    String::from_utf8_lossy(&line[..line.len().min(MAX_LINE_BYTES)]).into_owned()
 }
 
 /// The characters, or the words and signs, of the lines.

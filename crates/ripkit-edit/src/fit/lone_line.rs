@@ -47,10 +47,9 @@ impl LoneLine<'_> {
 
     pub(super) fn decide(&self) -> FurtherLines {
         let new = content_lines(self.new);
-        let [first, further @ ..] = new.as_slice() else { return FurtherLines::AsInFile };
-        let (Some(second), Some(last)) = (further.first(), further.last()) else {
-            return FurtherLines::AsInFile;
-        };
+        let (first, further) = new.split_first().expect("it has lines with content");
+        let second = further.first().expect("it has at least two of them");
+        let last = further.last().expect("it has at least two of them");
         let is_in_block = |line: &ContentLine<'_>| line.indent.starts_with(self.indent);
         if further.iter().all(is_in_block) {
             return self.decide_in_block(first, second);
@@ -126,10 +125,10 @@ fn closes_more(lines: &[ContentLine<'_>]) -> bool {
             }
             depth
         });
-        depths.min().unwrap_or(depth)
+        depths.min().expect("the line has content")
     });
     let lowest: Vec<i64> = lowest.collect();
-    let first = lowest.first().map_or(0, |first| (*first).min(0));
+    let first = lowest[0].min(0);
     lowest.into_iter().any(|depth| depth < first)
 }
 

@@ -3,6 +3,7 @@
 
 mod content_lines;
 mod lone_line;
+mod mistaken_blanks;
 mod plain_forms;
 mod regions;
 mod reindent;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use unicode_normalization::is_nfc;
 
 use self::lone_line::{FurtherLines, LoneLine};
+use self::mistaken_blanks::without_mistaken_blanks;
 use self::plain_forms::PlainForms;
 use self::regions::DiffRegion;
 pub(crate) use self::regions::{ComparedTexts, LineDiff};
@@ -103,7 +105,7 @@ impl<'p, 'a> Fitter<'p, 'a> {
         let matches = self.found.matches.iter().map(|found| found.range.clone()).collect();
         let (patches, notes) = (Vec::new(), Vec::new());
         let mut edit = FittedEdit { kind: self.found.kind, matches, patches, notes };
-        self.undo_typography(&mut texts, &mut edit);
+        self.undo_mistakes(&mut texts, &mut edit);
         let mut cache = FitCache::default();
         let mut first = None;
         for (index, matched) in self.found.matches.iter().enumerate() {
@@ -137,26 +139,34 @@ impl<'p, 'a> Fitter<'p, 'a> {
         self.matcher.text()
     }
 
-    /// Makes those typographic characters of `new_text` plain that it has only because `old_text` has them by
-    /// mistake. Lines that both texts have stay the same in both.
-    fn undo_typography(&self, texts: &mut ComparedTexts, edit: &mut FittedEdit) {
-        if self.found.kind < MatchKind::Typography {
+    /// Replaces what `new_text` has only because `old_text` has it by mistake: typographic characters
+    /// that the file has in their plain form, and blanks at the end of lines that the file has without.
+    /// Lines that both texts have stay the same in both.
+    fn undo_mistakes(&self, texts: &mut ComparedTexts, edit: &mut FittedEdit) {
+        if self.found.kind < MatchKind::TrailingBlanks {
             return;
         }
-        let (text, ComparedTexts { old, new, .. }) = (self.text(), &*texts);
-        edit.note(&self.unicode_notes(&self.found.matches[0]));
-        let matched = self.found.matches.iter().map(|found| &text[found.range.clone()]);
-        let forms = PlainForms::new(old, matched, new);
+        let (text, first) = (self.text(), &self.found.matches[0]);
+        let ComparedTexts { old, new, .. } = &*texts;
+        let mut forms = None;
+        if self.found.kind >= MatchKind::Typography {
+            edit.note(&self.unicode_notes(first));
+            let matched = self.found.matches.iter().map(|found| &text[found.range.clone()]);
+            forms = Some(PlainForms::new(old, matched, new));
+        }
+        let end = first.range.end + trailing_blanks(text, first.range.end);
+        let matched = &text[first.range.start..end];
         let (mut right, mut copied) = (String::with_capacity(new.len()), 0);
         for range in texts.diff().changed(new) {
             right.push_str(&new[copied..range.start]);
             copied = range.end;
-            for line in new[range].split_inclusive('\n') {
-                let plain = forms.of_line(line);
-                if let Cow::Owned(_) = plain {
+            let bare = without_mistaken_blanks(old, matched, &new[range]);
+            for line in bare.split_inclusive('\n') {
+                let fixed = forms.as_ref().map_or(Cow::Borrowed(line), |forms| forms.of_line(line));
+                if let Cow::Owned(_) = fixed {
                     edit.note(&[plain_forms::NOTE]);
                 }
-                right.push_str(&plain);
+                right.push_str(&fixed);
             }
         }
         right.push_str(&new[copied..]);

@@ -138,7 +138,7 @@ struct Votes {
     file: usize,
 }
 
-/// The non-blank lines of the texts.
+/// The non-blank lines of the texts; each has some.
 struct ComparedLines<'a> {
     old: Vec<ContentLine<'a>>,
     /// Those of `old` as they stand in the file.
@@ -186,10 +186,14 @@ impl ComparedLines<'_> {
         }
     }
 
+    /// The first lines of `new_text`, `old_text` and the file.
+    fn firsts(&self) -> [ContentLine<'_>; 3] {
+        [&self.new, &self.old, &self.file].map(|lines| lines[0])
+    }
+
     /// Whether the first or the shallowest line of `new_text` is as deep as that of these lines.
     fn is_at_depth_of(&self, lines: &[ContentLine<'_>]) -> bool {
-        let first = |lines: &[ContentLine<'_>]| lines.first().map(|line| line.indent.to_owned());
-        first(&self.new) == first(lines) || shallowest(&self.new) == shallowest(lines)
+        self.new[0].indent == lines[0].indent || shallowest(&self.new) == shallowest(lines)
     }
 
     /// The evidence of lines that both texts have equally often.
@@ -212,9 +216,7 @@ impl ComparedLines<'_> {
             let round = seen.entry(line.content).or_default();
             let Some(index) = same.get(*round) else { continue };
             *round += 1;
-            let (Some(old), Some(file)) = (self.old.get(*index), self.file.get(*index)) else {
-                continue;
-            };
+            let (old, file) = (self.old[*index], self.file[*index]);
             match (line.indent == old.indent, line.indent == file.indent) {
                 (true, false) => votes.old += 1,
                 (false, true) => votes.file += 1,
@@ -251,11 +253,7 @@ impl ComparedLines<'_> {
 
     /// Whether `new_text` may be indented like `old_text`.
     fn may_be_like_old(&self, votes: Votes) -> bool {
-        let (Some(first), Some(old), Some(file)) =
-            (self.new.first(), self.old.first(), self.file.first())
-        else {
-            return false;
-        };
+        let [first, old, file] = self.firsts();
         let is_like_first = first.indent == old.indent;
         let base = shallowest(&self.old);
         let is_based = is_like_first || shallowest(&self.new) == base;
@@ -272,11 +270,7 @@ impl ComparedLines<'_> {
 
     /// Whether `new_text` may be indented like the file.
     fn may_be_like_file(&self, votes: Votes) -> bool {
-        let (Some(first), Some(old), Some(file)) =
-            (self.new.first(), self.old.first(), self.file.first())
-        else {
-            return false;
-        };
+        let [first, old, file] = self.firsts();
         let base = shallowest(&self.file);
         let is_like_first = first.indent == file.indent;
         votes.old == 0
@@ -287,23 +281,18 @@ impl ComparedLines<'_> {
 
     /// Whether only the first line may have lost the indentation of the file.
     fn has_stripped_first(&self) -> bool {
-        let ([_, new @ ..], [_, old @ ..], [file, further @ ..]) =
-            (self.new.as_slice(), self.old.as_slice(), self.file.as_slice())
-        else {
-            return false;
-        };
-        let new_indent = shallowest(new);
+        let [_, old, file] = self.firsts();
+        let [new, olds, files] = [&self.new, &self.old, &self.file].map(|lines| &lines[1..]);
+        let indent = shallowest(new);
         if new.is_empty() {
             return false;
         }
-        if !further.is_empty() {
-            return new_indent == shallowest(further) && new_indent != shallowest(old);
+        if !files.is_empty() {
+            return indent == shallowest(files) && indent != shallowest(olds);
         }
         // Deeper lines may be in the block that the first line opens.
-        let may_be_within = |old: &ContentLine<'_>| {
-            is_deeper(file.indent, old.indent) && new_indent.starts_with(file.indent)
-        };
-        new_indent == file.indent || self.old.first().is_some_and(may_be_within)
+        let is_within = is_deeper(file.indent, old.indent) && indent.starts_with(file.indent);
+        indent == file.indent || is_within
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all

@@ -40,7 +40,7 @@ impl SharedBlanks {
 
 fn shared_indentation(blanks: &str, old: &str, new: &str) -> usize {
     let is_behind = !blanks.is_empty() && !old.starts_with([' ', '\t', '\r', '\n']);
-    let is_same = indentation(new.split('\n').next().unwrap_or("")) == blanks;
+    let is_same = indentation(new) == blanks;
     if is_behind && is_same && !indents_old(blanks, old, new) { blanks.len() } else { 0 }
 }
 

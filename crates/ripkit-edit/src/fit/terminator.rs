@@ -38,8 +38,7 @@ impl TerminatorFit {
                 }
             }
             (len @ 1.., 0) if !new.is_empty() && !old.trim().is_empty() => {
-                let (_, end) = old.split_at_checked(old.len() - len).unwrap_or((old, ""));
-                let kept = format!("{new}{end}");
+                let kept = format!("{new}{}", &old[old.len() - len..]);
                 match following {
                     Following::Text if kept == old => TerminatorFit::JoinsLines,
                     _ if kept == old => TerminatorFit::Unchanged,

@@ -211,15 +211,12 @@ impl Image<'_> {
 
     fn fit(&self, hunk: &Hunk, place: &Found) -> FittedEdit {
         let end = place.first + count_lines(&hunk.texts.old_text);
-        let start = self.table.bytes_of(place.first..end).start;
-        let mut fitted = fit_exact(&hunk.texts, start);
+        let found = self.table.bytes_of(place.first..end);
         let [old, new] = [&hunk.texts.old_text, &hunk.texts.new_text]
             .map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
         let (head, tail) = common_ends(&old, &new);
         let changed = self.table.bytes_of(place.first + head..end - tail);
-        for patch in &mut fitted.patches {
-            patch.match_start = changed.start;
-        }
+        let mut fitted = fit_exact(&hunk.texts, &found, &changed);
         fitted.matches = vec![changed];
         if place.places > 1 {
             fitted.notes.push(note_of_chosen(

@@ -1,5 +1,7 @@
 //! A hunk, and what both ways of placing one share.
 
+use std::ops::Range;
+
 use crate::edit::Replacement;
 use crate::fit::{FittedEdit, LineDiff, Patch};
 use crate::matching::MatchKind;
@@ -37,12 +39,20 @@ pub struct HunkShape {
     pub below: usize,
 }
 
-/// Lines that are exactly as the hunk says are replaced by exactly what it says. They begin at `start`.
-pub(super) fn fit_exact(texts: &Replacement, start: usize) -> FittedEdit {
-    let Replacement { old_text: old, new_text: new } = texts;
+/// Lines that are exactly as the hunk says, at `found`, are replaced by exactly what it says; those that it
+/// leaves as they are lie outside of `changed`.
+pub(super) fn fit_exact(
+    texts: &Replacement,
+    found: &Range<usize>,
+    changed: &Range<usize>,
+) -> FittedEdit {
+    let (head, tail) = (changed.start - found.start, found.end - changed.end);
+    let changed_of = |text: &'_ str| head..text.len() - tail;
+    let old = &texts.old_text[changed_of(&texts.old_text)];
+    let new = &texts.new_text[changed_of(&texts.new_text)];
     let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
-        let range = start + region.old.start..start + region.old.end;
-        Patch { match_start: start, range, text: new[region.new].as_bytes().to_vec() }
+        let range = changed.start + region.old.start..changed.start + region.old.end;
+        Patch { match_start: changed.start, range, text: new[region.new].as_bytes().to_vec() }
     });
     let (patches, kind) = (patches.collect(), MatchKind::Exact);
     FittedEdit { kind, matches: Vec::new(), patches, notes: Vec::new() }

@@ -462,11 +462,12 @@ impl<'a> HunkLocator<'a> {
     fn fit(&mut self, place: &Place) -> Result<FittedEdit, Reason> {
         let Replacement { old_text, new_text } = &place.texts;
         let range = &place.found.range;
+        let changed = self.table.bytes_of(place.changed.clone());
         let mut fitted = if place.kind == MatchKind::Exact {
             if let Some(line) = line_of_added(self.text, range, old_text, new_text) {
                 return Err(Reason::AlreadyAdded(line));
             }
-            fit_exact(&place.texts, range.start)
+            fit_exact(&place.texts, range, &changed)
         } else {
             let is_mixed = old_text.contains("\r\n") != new_text.contains("\r\n");
             if is_mixed && !new_text.is_empty() {
@@ -478,7 +479,6 @@ impl<'a> HunkLocator<'a> {
             self.pipeline.run_at(&place.texts, &found, NumberEvidence::None)?
         };
         // Unchanged lines of two hunks may overlap; what they change does not.
-        let changed = self.table.bytes_of(place.changed.clone());
         for patch in &mut fitted.patches {
             patch.match_start = changed.start;
         }

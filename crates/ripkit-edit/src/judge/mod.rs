@@ -7,6 +7,7 @@
 mod added_lines;
 mod blanks;
 mod elsewhere;
+mod gaps;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use self::added_lines::is_applied_at;
 pub(crate) use self::added_lines::line_of_added;
 use self::blanks::BlankMatch;
 use self::elsewhere::ElsewhereSearch;
+use self::gaps::line_of_gapped;
 use crate::edit::Replacement;
 use crate::locate::{MatchSet, Matcher};
 use crate::matching::MatchKind;
@@ -50,8 +52,8 @@ impl<'p, 'a> Judge<'p, 'a> {
         Judge { matcher, edit, found, evidence }
     }
 
-    /// Refuses a match that is not exact if the edit may have been made already. The texts have LF line
-    /// endings.
+    /// Refuses a match that is not exact if the edit may have been made already, or be meant for another place.
+    /// The texts have LF line endings.
     pub(crate) fn place(
         &mut self,
         [old, new]: [&str; 2],
@@ -67,7 +69,15 @@ impl<'p, 'a> Judge<'p, 'a> {
         if kind >= MatchKind::TrailingBlanks
             && let Some(why) = blanks.why_unclear()
         {
-            return Err(Reason::Unclear { near, why });
+            return Err(Reason::Unclear { near, why: why.into() });
+        }
+        if kind == MatchKind::Indentation
+            && let Some(line) = line_of_gapped(text, &self.edit.old_text)
+        {
+            let why = format!(
+                "at line {line} its lines have the indentation of the old text, with others between them"
+            );
+            return Err(Reason::Unclear { near, why: why.into() });
         }
         let Some(stricter) = self.stricter(endings) else { return Ok(()) };
         let Judge { matcher, edit, found, .. } = self;

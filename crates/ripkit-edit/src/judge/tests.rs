@@ -80,6 +80,20 @@ fn lines_with_words_are_not_added_twice_even_if_the_old_text_is_still_there() {
 }
 
 #[test]
+fn lines_that_stand_elsewhere_with_one_between_them_are_not_passed_over() {
+    let file =
+        "start(() => {\n  send(name);\n});\n  start(() => {\n    done();\n    send(name);\n  });\n";
+    let (old, new) =
+        ("  start(() => {\n    send(name);\n  });\n", "  start(() => {\n    end();\n  });\n");
+    let message = edit(file, old, new).unwrap_err();
+    let why = "Lines 1-3 match old_text without regard to uniform indentation, but at line 4 its lines have \
+               the indentation of the old text, with others between them.";
+    assert!(message.contains(why), "{message}");
+    let alone = &file[..file.find("  start").unwrap()];
+    assert_eq!(edit(alone, old, new).as_deref(), Ok("start(() => {\n  end();\n});\n"));
+}
+
+#[test]
 fn new_text_that_is_elsewhere_for_other_reasons_does_not_stop_an_edit() {
     for (file, old, new, expected) in [
         // Found exactly.

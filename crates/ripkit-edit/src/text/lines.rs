@@ -159,7 +159,7 @@ pub(crate) fn indentation_before(text: &[u8], at: usize) -> &str {
     // Not from the start of the line, which may be far away for each of many matches.
     let count = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     match before.split_at_checked(before.len() - count) {
-        Some(([] | [.., b'\n'], blanks)) => std::str::from_utf8(blanks).unwrap_or(""),
+        Some(([] | [.., b'\n'], blanks)) => str::from_utf8(blanks).expect("blanks are ASCII"),
         _ => "",
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::explain;
+use crate::test_support::Dice;
 
 fn options() -> Options<'static> {
     Options::new("f").with_message_bytes(1000)
@@ -342,4 +343,25 @@ fn more_places_than_are_counted_need_an_exact_number() {
     let expected = format!("{expected}y\n{}", "x\n".repeat(500));
     assert_applied(&content, &[at(2500, "x\n", "y\n")], &expected);
     assert_refused(&content, &[hunk("x\n", "y\n")], 0, "old text matches at least 1000 locations.");
+}
+
+#[test]
+fn hunks_that_share_unchanged_lines_change_only_their_own() {
+    let lines = ["a\n", "b\n", "\n", "}\n"];
+    for seed in 0..4000 {
+        let mut dice = Dice::new(seed);
+        let [one, other, three, four] = [(); 4].map(|()| dice.text(&lines, 5));
+        let between = dice.text(&lines, 4);
+        let file = format!("top\n{one}{between}{other}end\n");
+        let hunks = [
+            hunk(&format!("top\n{one}{between}"), &format!("top\n{three}{between}")),
+            hunk(&format!("{between}{other}end\n"), &format!("{between}{four}end\n")),
+        ];
+        let expected = format!("top\n{three}{between}{four}end\n");
+        match apply_all(&file, &hunks, BLOCKS) {
+            Ok(made) => assert_eq!(made, expected, "seed {seed}: {hunks:?}"),
+            // Nothing changes, the lines are there, or both insert at the same place.
+            Err(refused) => assert!(!refused.is_empty(), "seed {seed}"),
+        }
+    }
 }
