@@ -15,7 +15,8 @@ use crate::output::Output;
 use crate::text::escape;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::workspace::{
-    Access, Before, ChangeKind, File, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace, joined,
+    Access, Before, ChangeKind, File, Kind, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace,
+    joined,
 };
 
 /// Lists the changes that these tools made, newest first.
@@ -201,7 +202,7 @@ fn present(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, Error> 
         Err(error) if matches!(error.code(), FileNotFound | InvalidPath) => return Ok(None),
         found => found?,
     };
-    if !found.is_file() {
+    if found.is_directory() || found.kind() == Some(Kind::Link) {
         return Ok(None);
     }
     match found.read(MAX_FILE_BYTES) {
