@@ -170,7 +170,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One hunk; `None` if it has no lines.
+    /// One hunk; `None` if it has no lines but empty ones without a sign.
     fn hunk(&mut self) -> Option<PatchHunk> {
         let number = self.lines.number();
         let mut hunk = HunkLines::default();
@@ -192,7 +192,7 @@ impl Parser<'_> {
         }
         let has_place = !hunk.headers.is_empty() || hunk.line.is_some() || hunk.has_old_line();
         hunk.at_end |= !has_place;
-        (!hunk.is_empty()).then(|| PatchHunk { hunk: hunk.finish(None), line: number })
+        (!hunk.is_bare()).then(|| PatchHunk { hunk: hunk.finish(None), line: number })
     }
 }
 

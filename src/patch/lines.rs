@@ -72,6 +72,11 @@ impl<'a> HunkLines<'a> {
         self.lines.is_empty()
     }
 
+    /// Whether it has nothing but empty lines that may not belong to it.
+    pub(super) fn is_bare(&self) -> bool {
+        self.lines.len() == self.bare
+    }
+
     pub(super) fn push(&mut self, side: Side, line: &'a str) {
         self.lines.push((side, line));
         let [old, new] = self.counts;

@@ -307,7 +307,7 @@ impl Planner<'_> {
         if !removed.content.exists() {
             return Err(missing(part).into());
         }
-        self.check_kind(part, &removed)?;
+        check_kind(part, &removed)?;
         // Without hunks, a diff of git removes an empty file.
         let is_checked = !hunks.is_empty() || matches!(part.placing, Placing::Git { .. });
         if let (Some(content), true) = (removed.content.bytes(), is_checked) {
@@ -346,7 +346,7 @@ impl Planner<'_> {
         if !source.content.exists() {
             return Err(missing(part).into());
         }
-        self.check_kind(part, &source)?;
+        check_kind(part, &source)?;
         if let Some(to) = destination {
             self.look(to, false)?;
             if !self.is_free(to)? {
@@ -426,24 +426,6 @@ impl Planner<'_> {
         (state.now, state.origin, state.is_filled) = (now, origin, true);
         state.parts += 1;
         Ok(())
-    }
-
-    /// Refuses a file where the patch has a link, and the reverse.
-    fn check_kind(&self, part: &FilePatch, found: &Version) -> Result<(), Error> {
-        let has_hunks = match &part.action {
-            Action::Update { hunks, .. } => !hunks.is_empty(),
-            _ => false,
-        };
-        let path = shown(&part.path);
-        let message = match (part.modes.old, found.content.is_link()) {
-            (Some(FileMode::Link), false) => format!("{path} is no link, as the patch says"),
-            (Some(FileMode::Plain | FileMode::Executable), true) => {
-                format!("{path} is a link, and a file for the patch")
-            }
-            (None, true) if has_hunks => format!("{path} is a link"),
-            _ => return Ok(()),
-        };
-        Err(Error::new(ErrorCode::InvalidPath, message))
     }
 
     /// Refuses the text of a link that cannot be one, or must not.
@@ -684,6 +666,24 @@ impl Planner<'_> {
         let is_kept = !before.is_link() || *before == state.now.content;
         (is_move && is_gone && is_kept).then_some((origin.path, to))
     }
+}
+
+/// Refuses a file where the patch has a link, and the reverse.
+fn check_kind(part: &FilePatch, found: &Version) -> Result<(), Error> {
+    let has_hunks = match &part.action {
+        Action::Update { hunks, .. } => !hunks.is_empty(),
+        _ => false,
+    };
+    let path = shown(&part.path);
+    let message = match (part.modes.old, found.content.is_link()) {
+        (Some(FileMode::Link), false) => format!("{path} is no link, as the patch says"),
+        (Some(FileMode::Plain | FileMode::Executable), true) => {
+            format!("{path} is a link, and a file for the patch")
+        }
+        (None, true) if has_hunks => format!("{path} is a link"),
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorCode::InvalidPath, message))
 }
 
 /// What a file becomes, if that is to be said.

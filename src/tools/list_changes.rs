@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
 use ripkit_fs::byte_path::joined;
-use ripkit_fs::os::File;
+use ripkit_fs::os::{File, Kind};
 use ripkit_fs::{
     Access, Before, ChangeKind, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace, escape,
 };
@@ -195,14 +195,14 @@ impl Origin {
 }
 
 /// The content of a file, if there is one: where the log knows a file, or a directory on the way to it, there
-/// may be the other by now.
+/// may be the other by now, or a link, which is not followed.
 fn present(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, Error> {
     use ErrorCode::{FileNotFound, InvalidPath};
-    let found = match workspace.resolve(path, Access::Read) {
+    let found = match workspace.resolve(path, Access::Entry) {
         Err(error) if matches!(error.code(), FileNotFound | InvalidPath) => return Ok(None),
         found => found?,
     };
-    if found.is_directory() {
+    if found.is_directory() || found.kind() == Some(Kind::Link) {
         return Ok(None);
     }
     match found.read(MAX_FILE_BYTES) {

@@ -348,10 +348,7 @@ fn changed_as_git_can(dice: &mut Dice, tree: &mut GitTree) {
         2 => GitEntry::File(false, format!("\u{FEFF}{}", content(&entry)).into_bytes()),
         3 => GitEntry::File(false, content(&entry).replace('\n', "\r\n").into_bytes()),
         4 => GitEntry::File(false, content(&entry).trim_end_matches('\n').as_bytes().to_vec()),
-        5 if one != other => {
-            let second = tree.insert(other.clone(), entry).unwrap();
-            second
-        }
+        5 if one != other => tree.insert(other.clone(), entry).unwrap(),
         6 if is_free => {
             tree.remove(one);
             let moved = if dice.once_in(2) { edited(dice, &entry) } else { entry };
@@ -383,6 +380,18 @@ fn changed_as_git_can(dice: &mut Dice, tree: &mut GitTree) {
     tree.insert(one.clone(), replaced);
 }
 
+/// Options of `git diff`, and those of `git apply` for them.
+#[cfg(unix)]
+const GIT_FORMS: [(&[&str], &[&str]); 7] = [
+    (&["--no-renames"], &[]),
+    (&["-M"], &[]),
+    (&["-C", "-C"], &[]),
+    (&["-U0", "-M"], &["--unidiff-zero"]),
+    (&["-U1", "-B", "-M"], &[]),
+    (&["--no-prefix", "-M"], &["-p0"]),
+    (&["-U10", "--full-index", "-M"], &[]),
+];
+
 /// Modes, links, renames, swaps, copies, odd names, byte order marks, line ends: in all forms of a diff the
 /// result is that of `git apply`, or the diff is refused; also where the files have changed since.
 #[cfg(unix)]
@@ -391,15 +400,6 @@ fn a_diff_of_git_makes_the_tree_of_git_apply_or_is_refused() {
     if !has_program("git") {
         return;
     }
-    const FORMS: [(&[&str], &[&str]); 7] = [
-        (&["--no-renames"], &[]),
-        (&["-M"], &[]),
-        (&["-C", "-C"], &[]),
-        (&["-U0", "-M"], &["--unidiff-zero"]),
-        (&["-U1", "-B", "-M"], &[]),
-        (&["--no-prefix", "-M"], &["-p0"]),
-        (&["-U10", "--full-index", "-M"], &[]),
-    ];
     let scratch = TestWorkspace::new();
     let [repository, theirs] = ["repository", "theirs"].map(|name| scratch.above().join(name));
     fs::create_dir_all(&repository).unwrap();
@@ -432,7 +432,7 @@ fn a_diff_of_git_makes_the_tree_of_git_apply_or_is_refused() {
             git(&["add", "-A"]);
             git(&["write-tree"]).trim().to_owned()
         });
-        let (form, options) = FORMS[dice.below(FORMS.len())];
+        let (form, options) = GIT_FORMS[dice.below(GIT_FORMS.len())];
         let arguments = [&["diff", "--no-color"], form, &[&*ids[0], &*ids[1]]].concat();
         let patch = git(&arguments);
         if patch.is_empty() {

@@ -148,13 +148,14 @@ fn what_is_no_change_is_refused() {
 fn blank_lines_before_the_end_belong_to_no_file() {
     let bodies = [
         "*** Update File: f\n@@\n-a\n+b\n",
+        "*** Update File: f\n@@\n-a\n+b\n*** End of File\n",
         "*** Update File: f\n*** Move to: g\n",
         "*** Add File: f\n+a\n",
         "*** Delete File: f\n",
     ];
     for body in bodies {
         let plain = parsed(&format!("*** Begin Patch\n{body}*** End Patch\n"));
-        for blanks in ["\n", " \n", "\n\n"] {
+        for blanks in ["\n", "\n\n"] {
             let text = format!("*** Begin Patch\n{body}{blanks}*** End Patch\n");
             assert_eq!(parsed(&text), plain, "{text:?}");
         }

@@ -111,21 +111,18 @@ impl<'a> Undo<'a> {
             match (&change.before, change.after) {
                 (Before::Content { old, .. }, After::Content(version)) => {
                     self.check_content(index, version, call)?;
-                    let place = match self.origins.get(change.path.as_slice()) {
+                    let origin = self.origins.get(change.path.as_slice()).copied();
+                    match origin {
                         Some(origin) => {
-                            self.transaction.rename(index, *origin, Some(old.to_vec()))?;
-                            *origin
+                            self.transaction.rename(index, origin, Some(old.to_vec()))?;
                         }
-                        None => {
-                            self.transaction.write(index, old.to_vec())?;
-                            index
-                        }
-                    };
+                        None => self.transaction.write(index, old.to_vec())?,
+                    }
                     if let Some(mode) = change.mode {
                         if self.transaction.mode(index) != Some(mode.after) {
                             return Err(changed_since(self.transaction.path(index), self.number));
                         }
-                        self.transaction.set_mode(place, mode.before)?;
+                        self.transaction.set_mode(origin.unwrap_or(index), mode.before)?;
                     }
                 }
                 (Before::Link { text, .. }, After::Content(version)) => {

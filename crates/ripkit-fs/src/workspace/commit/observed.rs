@@ -133,10 +133,9 @@ impl Transaction {
             let stored = load(entry.content.as_ref())?;
             let old = entry.file.as_ref().and_then(|file| file.content()).or(stored.as_deref());
             let change = |kind| Change::new(kind, &entry.text, call);
+            let kind = if entry.existed() { ChangeKind::Modify } else { ChangeKind::Create };
             match &entry.change {
                 Staged::Write(new) => {
-                    let kind =
-                        if entry.existed() { ChangeKind::Modify } else { ChangeKind::Create };
                     let new = load(Some(new))?;
                     let change = change(kind).with_content(old, new.as_deref());
                     each(&change.with_mode(entry.mode_change().map(|mode| mode.after)))
@@ -151,14 +150,8 @@ impl Transaction {
                     let moved = moved.with_from(&entry.text).with_content(old, new.as_deref());
                     each(&moved.with_mode(mode))
                 }
-                Staged::Copy(_) | Staged::Restore(_) => {
-                    each(&change(ChangeKind::Create).with_content(None, old))
-                }
-                Staged::Link(text) => {
-                    let kind =
-                        if entry.existed() { ChangeKind::Modify } else { ChangeKind::Create };
-                    each(&change(kind).with_content(old, None).with_link(text))
-                }
+                Staged::Copy(_) | Staged::Restore(_) => each(&change(kind).with_content(None, old)),
+                Staged::Link(text) => each(&change(kind).with_content(old, None).with_link(text)),
                 Staged::MakeDirectory => each(&change(ChangeKind::CreateDirectory)),
                 Staged::RemoveDirectory | Staged::RemoveTree(_) => {
                     each(&change(ChangeKind::Delete))
