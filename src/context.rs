@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 pub use ripkit_fs::{Cancel, Incomplete};
@@ -64,6 +64,8 @@ impl fmt::Debug for TextStream {
 struct ClosableText {
     inner: TextStream,
     closed: bool,
+    /// When the last write ended.
+    written: Option<Instant>,
 }
 
 impl fmt::Write for ClosableText {
@@ -72,7 +74,12 @@ impl fmt::Write for ClosableText {
     }
 
     fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> fmt::Result {
-        if self.closed { Err(fmt::Error) } else { self.inner.write(text) }
+        if self.closed {
+            return Err(fmt::Error);
+        }
+        let written = self.inner.write(text);
+        self.written = Some(Instant::now());
+        written
     }
 }
 
@@ -89,12 +96,13 @@ impl CallHandle {
         self.change.leave()
     }
 
-    /// Whether text is being written to the host at this moment, which the host may delay.
-    pub(crate) fn is_writing(&self) -> bool {
-        let is_locked = |text: &Arc<Mutex<ClosableText>>| {
-            matches!(text.try_lock(), Err(std::sync::TryLockError::WouldBlock))
-        };
-        self.text.as_ref().is_some_and(is_locked)
+    /// When text was last written to the host, which may delay that; now, while it is being written.
+    pub(crate) fn last_write(&self) -> Option<Instant> {
+        match self.text.as_ref()?.try_lock() {
+            Ok(text) => text.written,
+            Err(TryLockError::Poisoned(text)) => text.into_inner().written,
+            Err(TryLockError::WouldBlock) => Some(Instant::now()),
+        }
     }
 
     /// Stops writing and reporting to the host, after waiting for a write or report in progress.
@@ -256,10 +264,9 @@ impl Call {
     /// The same call for another thread, and the handle by which its caller can leave it.
     pub(crate) fn detached(&self) -> (Call, CallHandle) {
         let (change, handle) = self.change.detached();
-        let text = self
-            .text
-            .clone()
-            .map(|inner| Arc::new(Mutex::new(ClosableText { inner, closed: false })));
+        let text = self.text.clone().map(|inner| {
+            Arc::new(Mutex::new(ClosableText { inner, closed: false, written: None }))
+        });
         let progress_closed = self.on_progress.as_ref().map(|_| Arc::new(Mutex::new(false)));
         let on_progress = self.on_progress.clone().zip(progress_closed.clone());
         let call = Call {

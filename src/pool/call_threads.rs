@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
@@ -21,15 +21,15 @@ use crate::error::Error;
 const MAX_IDLE: usize = 8;
 
 /// How many calls may be blocked after their callers left, before new calls are refused.
-pub(super) const MAX_BLOCKED: usize = 64;
+const MAX_BLOCKED: usize = 64;
 
 /// How long a call that must stop may take to return what it has. Longer than the grace period of a
 /// job, which the call may be waiting for.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How long it may then take to finish the change that it has begun to make. Shorter in unit tests,
-/// which wait for its end.
-const COMMIT_GRACE: Duration = Duration::from_millis(if cfg!(test) { 1800 } else { 4800 });
+/// How long a call that must stop may take to finish the change that it has begun to make. Shorter
+/// in unit tests, which wait for its end.
+const COMMIT_GRACE: Duration = Duration::from_millis(if cfg!(test) { 2000 } else { 5000 });
 
 /// Does the work of a call, and returns the function that delivers its result, which runs once the
 /// thread is ready for the next call.
@@ -142,18 +142,18 @@ fn wait<R>(result: &Receiver<R>, call: &Call, caller: &CallHandle) -> Result<R, 
         recv(deadline) -> _ => {}
     }
     let why = call.stop_reason().expect("a signal to stop comes after its reason");
-    let (mut grace, mut next_grace) = (GRACE, Some(COMMIT_GRACE));
+    let (stopped, mut grace) = (Instant::now(), GRACE);
     loop {
-        if let Ok(result) = result.recv_timeout(grace) {
-            return Ok(result);
-        }
-        if caller.is_writing() {
-            // While the host takes text, the work is not stuck; its grace period begins afterwards.
-            (grace, next_grace) = (GRACE, Some(COMMIT_GRACE));
+        // While the host takes text, the work is not stuck; its grace period begins afterwards.
+        let since = caller.last_write().map_or(stopped, |last| last.max(stopped));
+        if since.elapsed() < grace {
+            if let Ok(result) = result.recv_deadline(since + grace) {
+                return Ok(result);
+            }
         } else if caller.leave() {
             return Err(Unfinished::Left(why));
-        } else if let Some(next) = next_grace.take() {
-            grace = next;
+        } else if grace < COMMIT_GRACE {
+            grace = COMMIT_GRACE;
         } else {
             return Err(Unfinished::LeftCommitting(why));
         }

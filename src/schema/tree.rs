@@ -18,10 +18,14 @@ pub(super) fn edit_each(
     for (keyword, value) in &mut *node {
         match (keyword.as_str(), value) {
             ("properties", Value::Object(properties)) => {
-                properties.values_mut().for_each(|each| edit_each(each, level + 1, edit));
+                for each in properties.values_mut() {
+                    edit_each(each, level + 1, edit);
+                }
             }
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(list)) => {
-                list.iter_mut().for_each(|each| edit_each(each, level, edit));
+                for each in list {
+                    edit_each(each, level, edit);
+                }
             }
             // A plain `false` only says that an object has no other properties.
             ("additionalProperties", Value::Bool(_)) => {}

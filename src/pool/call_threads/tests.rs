@@ -1,6 +1,5 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Barrier, mpsc};
-use std::time::Instant;
 
 use super::*;
 use crate::context::{Cancel, Progress, TextStream};
@@ -88,10 +87,32 @@ fn a_cancellation_wakes_those_who_wait_for_it_before_their_deadline() {
     };
     thread::scope(|scope| {
         scope.spawn(move || raised.cancel());
-        let call = Call::default().with_cancel(cancel).with_timeout(Duration::from_secs(60));
+        let call = Call::default().with_cancel(cancel).with_timeout(Duration::from_mins(1));
         let stopped = CallThreads::default().run(&call, stopping);
         assert_eq!(stopped.unwrap(), Some(Incomplete::Cancelled));
     });
+}
+
+/// A host that takes its time for each text.
+struct SlowHost(Duration);
+
+impl std::fmt::Write for SlowHost {
+    fn write_str(&mut self, _: &str) -> std::fmt::Result {
+        thread::sleep(self.0);
+        Ok(())
+    }
+}
+
+#[test]
+fn the_grace_period_of_a_call_begins_after_what_the_host_took_last() {
+    let text = Arc::new(std::sync::Mutex::new(SlowHost(GRACE * 2)));
+    let call = cancelled().with_text(TextStream::new(text));
+    let writing = |call: &Call| {
+        call.text().unwrap().write(format_args!("{}", "text")).unwrap();
+        thread::sleep(GRACE / 2);
+        "all of it"
+    };
+    assert_eq!(CallThreads::default().run(&call, writing).unwrap(), "all of it");
 }
 
 #[test]

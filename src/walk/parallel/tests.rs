@@ -116,9 +116,8 @@ impl ResultSink<u64> for SlowSink {
     }
 }
 
-#[test]
 #[expect(clippy::disallowed_methods, reason = "the test makes its own tree")]
-fn results_do_not_pile_up_before_a_sink_that_is_slower_than_the_visits() {
+fn sixty_directories() -> (tempfile::TempDir, Workspace, WalkOptions) {
     let root = tempfile::tempdir().unwrap();
     for number in 0..60 {
         let directory = root.path().join(number.to_string());
@@ -127,7 +126,12 @@ fn results_do_not_pile_up_before_a_sink_that_is_slower_than_the_visits() {
     }
     let workspace = Workspace::open(root.path()).unwrap();
     let roots = WalkRoot::resolve(&workspace, &[]).unwrap();
-    let options = WalkOptions { roots, ..WalkOptions::default() };
+    (root, workspace, WalkOptions { roots, ..WalkOptions::default() })
+}
+
+#[test]
+fn results_do_not_pile_up_before_a_sink_that_is_slower_than_the_visits() {
+    let (_root, workspace, options) = sixty_directories();
     let (pool, call) = (Pool::new(3), Call::default());
     let waiting = Waiting::default();
     let sink = SlowSink(waiting.clone(), 0);
@@ -137,4 +141,49 @@ fn results_do_not_pile_up_before_a_sink_that_is_slower_than_the_visits() {
     // that it makes.
     let most = 1 + (MAX_WAITING >> 22) + 1 + 3;
     assert!(0 < sink.1 && sink.1 <= most, "{} results of {most}", sink.1);
+}
+
+/// Waits, while it takes a later result, until more are made than there were when too many waited.
+struct CatchingUp {
+    waiting: Waiting,
+    taken: usize,
+    made: usize,
+    is_stuck: bool,
+}
+
+impl CatchingUp {
+    /// Waits for more results than `made`; false if there are none.
+    fn wait(&self, made: usize, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        while self.waiting.0.load(Ordering::Acquire) <= made && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        self.waiting.0.load(Ordering::Acquire) > made
+    }
+}
+
+impl ResultSink<u64> for CatchingUp {
+    fn directory(&mut self, _: DirectoryReport) {}
+
+    fn results(&mut self, _: u64) -> ControlFlow<()> {
+        self.taken += 1;
+        if self.taken == 1 {
+            self.wait(usize::MAX, Duration::from_millis(100));
+            self.made = self.waiting.0.load(Ordering::Acquire);
+        } else if self.taken == 3 {
+            self.is_stuck = !self.wait(self.made, Duration::from_secs(20));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn visits_go_on_as_soon_as_a_slow_sink_has_taken_some_results() {
+    let (_root, workspace, options) = sixty_directories();
+    let (pool, call) = (Pool::new(3), Call::default());
+    let waiting = Waiting::default();
+    let sink = CatchingUp { waiting: waiting.clone(), taken: 0, made: 0, is_stuck: false };
+    let scope = Scope::new(&workspace, &pool, &call);
+    let (sink, _) = Walk::run(scope, options, (waiting, sink)).unwrap();
+    assert!(!sink.is_stuck, "{} of 60 were made", sink.made);
 }
