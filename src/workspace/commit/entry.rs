@@ -4,15 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::os::{File, Identity, Stat};
-use crate::workspace::change_log::Before;
+use crate::os::{Identity, Stat};
 use crate::workspace::commit::stored_content::StoredContent;
 use crate::workspace::copy_content::CopySource;
 use crate::workspace::journal::RecordedPath;
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{check_file_or_link, split_name};
 use crate::workspace::remove_tree::CheckedTree;
-use crate::workspace::restore::RemovedTree;
+use crate::workspace::restore::{RemovedTree, Source};
 use crate::workspace::{Access, Version, Workspace, WorkspacePath};
 
 /// A path of a transaction.
@@ -29,10 +28,8 @@ pub(super) struct Entry {
     /// The open and locked file, if it was opened before the commit.
     pub(super) file: Option<OpenFile>,
     pub(super) seen: Option<Seen>,
-    /// The content that was read or is restored, if a host observes changes.
+    /// The content that was read or is restored, if a host sees it.
     pub(super) content: Option<StoredContent>,
-    /// What will be removed, if a host observes changes.
-    pub(super) removed: Option<Before>,
     pub(super) change: Staged,
 }
 
@@ -58,8 +55,8 @@ pub(super) enum Staged {
     Rename(Rename),
     /// A copy of this file, at a path that must not exist.
     Copy(Box<CopySource>),
-    /// A copy of a file that was deleted, with its attributes.
-    Restore(Arc<File>),
+    /// A file that was deleted, with its attributes.
+    Restore(Source),
     /// A link to this text.
     Link(Vec<u8>),
     /// A directory and those above it.
@@ -143,7 +140,6 @@ impl Entry {
             file: None,
             seen: None,
             content: None,
-            removed: None,
             change: Staged::None,
         }
     }
