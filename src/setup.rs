@@ -9,7 +9,7 @@ use crate::index::IndexOptions;
 use crate::skills::{CLIENT_DIRECTORIES, SkillCatalog, SkillLoader};
 use crate::text_format::TextStyle;
 use crate::toolkit::Toolkit;
-use ripkit_fs::{OuterIgnores, Workspace};
+use ripkit_fs::{ChangeLog, OuterIgnores, Workspace};
 
 /// Which tools are opened, and how. The default is what `ripkit mcp --root DIR` serves, without the
 /// home directory, which only the host may look up.
@@ -53,9 +53,9 @@ pub struct Setup {
     /// of `home` and of all directories. Of two skills with one name, the later one is taken.
     /// Default: `None`.
     pub skills: Option<Vec<PathBuf>>,
-    /// Whether changes can be listed and undone ([`Toolkit::with_change_log`]); without changes there
-    /// is nothing to undo. Default: yes, unless `read_only`.
-    pub change_log: bool,
+    /// How changes are logged to be listed and undone ([`Toolkit::with_change_log`]); none if `read_only`.
+    /// Default: in memory.
+    pub change_log: Option<ChangeLog>,
     /// Whether files that were not read are protected ([`Toolkit::with_overwrite_guard`]).
     /// Default: yes.
     pub overwrite_guard: bool,
@@ -91,7 +91,7 @@ impl Default for Setup {
             index: Some(IndexOptions::default().watched()),
             home: None,
             skills: None,
-            change_log: true,
+            change_log: Some(ChangeLog::default()),
             overwrite_guard: true,
             text_style: TextStyle::Compact,
             tools: None,
@@ -114,10 +114,10 @@ impl Setup {
             .with_text_style(self.text_style);
         let toolkit = self.with_commands(toolkit).with_listed_skills(skills.clone());
         let toolkit = if self.overwrite_guard { toolkit.with_overwrite_guard() } else { toolkit };
-        let toolkit = match (self.read_only, self.change_log) {
+        let toolkit = match (self.read_only, &self.change_log) {
             (true, _) => toolkit.read_only(),
-            (false, true) => toolkit.with_change_log(),
-            (false, false) => toolkit,
+            (false, Some(log)) => toolkit.with_change_log(log),
+            (false, None) => toolkit,
         };
         let toolkit = match &self.index {
             Some(options) => toolkit.with_index(options.clone())?,
@@ -274,7 +274,7 @@ mod tests {
         assert!(names(&all).contains(&"undo_change") && names(&all).contains(&"write_file"));
         let read = Setup { read_only: true, ..Setup::default() }.open(&root).unwrap();
         assert!(!names(&read).contains(&"undo_change") && !names(&read).contains(&"write_file"));
-        let unlogged = Setup { change_log: false, ..Setup::default() }.open(&root).unwrap();
+        let unlogged = Setup { change_log: None, ..Setup::default() }.open(&root).unwrap();
         assert!(!names(&unlogged).contains(&"undo_change"));
     }
 

@@ -2,6 +2,6 @@
 //! changes by, and what its own tools use.
 
 pub use ripkit_fs::{
-    Access, Change, ChangeKind, Durability, Entry, EntryType, MAX_ENTRIES, MAX_FILE_BYTES,
-    Metadata, OuterIgnores, Review, Transaction, Version, Workspace, WorkspacePath,
+    Access, Change, ChangeKind, ChangeLog, Durability, Entry, EntryType, MAX_ENTRIES,
+    MAX_FILE_BYTES, Metadata, OuterIgnores, Review, Transaction, Version, Workspace, WorkspacePath,
 };

@@ -80,7 +80,11 @@ fn compare_log(criterion: &mut Criterion, root: &Path, lines: u64, name: &str) {
     group.sample_size(30).warm_up_time(Duration::from_millis(500));
     for is_logged in [false, true] {
         let tools = Toolkit::new(Workspace::open(root).expect("the directory is no workspace"));
-        let tools = if is_logged { tools.with_change_log() } else { tools };
+        let tools = if is_logged {
+            tools.with_change_log(&ripkit::workspace::ChangeLog::default())
+        } else {
+            tools
+        };
         fill(&path, lines).expect("the file cannot be written");
         let turn = Turn::default();
         group.bench_function(if is_logged { "logged" } else { "not logged" }, |bencher| {

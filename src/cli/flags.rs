@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use ripkit::setup::Setup;
+use ripkit::workspace::ChangeLog;
 use ripkit::{Effect, Error, ErrorCode, Limits, TextStyle, ToolSpec, Toolkit, path_text};
 use serde_json::{Map, Value};
 
-use super::help;
 use super::shorts::NUMBERS;
+use super::{help, undo};
 
 const ROOT: &str = "global-root";
 const RELAXED: &str = "global-relaxed";
@@ -21,6 +22,7 @@ const JSON: &str = "global-json";
 const COLOR: &str = "global-color";
 const ALL: &str = "global-all";
 const THREADS: &str = "global-threads";
+const NO_UNDO: &str = "global-no-undo";
 const ALLOW_COMMANDS: &str = "global-allow-commands";
 
 const QUIET: &str = "view-quiet";
@@ -43,6 +45,7 @@ pub(super) struct GlobalFlags {
     /// Whether standard output is coloured.
     pub(super) color: bool,
     pub(super) all: bool,
+    no_undo: bool,
     allow_commands: bool,
     threads: Option<u16>,
 }
@@ -58,6 +61,7 @@ impl GlobalFlags {
             color: is_coloured(when, &ColorEnvironment::read()),
             // The events cannot express that results were cut.
             all: is_given(matches, ALL) || is_given(matches, EVENTS),
+            no_undo: is_given(matches, NO_UNDO),
             allow_commands: is_given(matches, ALLOW_COMMANDS),
             threads: matches.get_one::<u16>(THREADS).copied(),
         }
@@ -83,7 +87,12 @@ impl GlobalFlags {
         limits
     }
 
-    /// The tools as these flags select them, for one call: without skills, index and log.
+    /// The log of changes, unless it is turned off; `other` without a directory for it.
+    pub(super) fn change_log(&self, other: impl FnOnce() -> ChangeLog) -> Option<ChangeLog> {
+        (!self.no_undo).then(|| undo::log().unwrap_or_else(other))
+    }
+
+    /// The tools as these flags select them, for one call: without skills and index.
     pub(super) fn setup(&self) -> Setup {
         let mut setup = Setup::default();
         setup.relaxed = self.relaxed;
@@ -94,7 +103,7 @@ impl GlobalFlags {
         setup.global_excludes = excludes.flatten();
         setup.index = None;
         setup.skills = Some(Vec::new());
-        setup.change_log = false;
+        setup.change_log = if self.no_undo { None } else { undo::log() };
         setup.overwrite_guard = false;
         setup.text_style = TextStyle::Seed;
         #[cfg(all(unix, feature = "command"))]
@@ -138,6 +147,7 @@ pub(super) fn global_options() -> Vec<Arg> {
         .value_hint(clap::ValueHint::DirPath),
         flag(RELAXED, "relaxed", "Also allow paths outside the root"),
         flag(READ_ONLY, "read-only", "Leave out the tools that change files"),
+        flag(NO_UNDO, "no-undo", "Keep nothing by which changes could be undone"),
         flag(JSON, "json", "Print the whole answer as one line of JSON"),
         valued(COLOR, "color", "WHEN", "When to use colours [default: auto]")
             .value_parser(["auto", "always", "never"]),

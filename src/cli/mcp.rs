@@ -10,6 +10,7 @@ use ripkit::mcp::Server;
 #[cfg(unix)]
 use ripkit::mcp::Stop;
 use ripkit::setup::{Opened, Setup};
+use ripkit::workspace::ChangeLog;
 use ripkit::{Error, ErrorCode, SkillCatalog};
 
 use super::call::exit;
@@ -121,7 +122,8 @@ fn setup(matches: &ArgMatches, globals: &GlobalFlags) -> Setup {
     setup.index = index::for_server(matches);
     setup.home = skills::home();
     setup.skills = None;
-    setup.change_log = true;
+    // Without a directory for it, the log is in memory.
+    setup.change_log = globals.change_log(ChangeLog::default);
     setup.tools = matches.get_many::<String>(TOOLS).map(|names| names.cloned().collect());
     setup
 }

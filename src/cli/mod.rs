@@ -21,6 +21,7 @@ mod shorts;
 mod skills;
 mod spool;
 mod tool;
+mod undo;
 
 use std::collections::HashSet;
 use std::env;
@@ -109,6 +110,7 @@ fn run_command(matches: &ArgMatches) -> io::Result<u8> {
     match name {
         skills::NAME => skills::run(matches, &globals),
         index::NAME => index::run(matches, &globals),
+        undo::NAME => undo::run(matches, &globals),
         tool::CALL => tool::run_call(matches, &globals),
         tool::SPEC => tool::run_spec(&standard_specs(), matches, &globals),
         COMPLETIONS => print_completions(&globals, matches),
@@ -179,6 +181,7 @@ fn other_commands() -> Vec<Command> {
         tool::spec_command(),
         skills::command(),
         index::command(),
+        undo::command(),
         #[cfg(feature = "mcp")]
         mcp::command(),
         Command::new(COMPLETIONS).about("Print the completions for a shell").arg(shell),

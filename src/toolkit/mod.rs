@@ -22,7 +22,7 @@ use crate::skills::SkillCatalog;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext, ToolSpec};
 use crate::tools::{self, Register};
-use ripkit_fs::{Change, Review, Workspace};
+use ripkit_fs::{Change, ChangeLog, Review, Workspace};
 
 pub use self::answer::Answer;
 use self::entry::{Entry, panicked};
@@ -264,11 +264,12 @@ impl Toolkit {
     }
 
     /// Keeps a log of the changes from now on, and offers it by the tools `list_changes` and
-    /// `undo_change`. It is in memory and bounded: of the latest 10,000 changes, with 64 MiB of old
-    /// content and 128 deleted files; what is older cannot be undone. Default: no log.
-    pub fn with_change_log(self) -> Toolkit {
+    /// `undo_change`. [`ChangeLog::default`] is in memory and bounded: of the latest 10,000 changes, with
+    /// 64 MiB of old content and 128 deleted files; what is older cannot be undone. One that is
+    /// [stored](ChangeLog::stored_in) outlives the process. Default: no log.
+    pub fn with_change_log(self, log: &ChangeLog) -> Toolkit {
         self.modified(|inner| {
-            inner.workspace = inner.workspace.clone().with_change_log();
+            inner.workspace = inner.workspace.clone().with_change_log(log);
             tools::of_change_log(&mut inner.entries);
         })
     }

@@ -1,9 +1,8 @@
 //! `list_changes`: lists the changes that were made through the toolkit.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
 
 use ripkit_edit::diff;
 use schemars::JsonSchema;
@@ -13,10 +12,12 @@ use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
+use ripkit_edit::text::counted;
 use ripkit_fs::byte_path::joined;
-use ripkit_fs::os::{File, Kind};
+use ripkit_fs::os::Kind;
 use ripkit_fs::{
-    Access, Before, ChangeKind, LoggedChange, LoggedStep, MAX_FILE_BYTES, Workspace, escape,
+    Access, ChangeKind, Loaded, Log, LoggedChange, LoggedStep, MAX_FILE_BYTES, OldFile, Workspace,
+    escape,
 };
 
 /// Lists the changes that these tools made, newest first.
@@ -39,6 +40,8 @@ impl_with_fields!(ListChangesArgs {
 pub struct ListChangesOutput {
     /// The changes, newest first.
     pub changes: Vec<ListedChange>,
+    /// How many changes there are, also those that rows of directories stand for.
+    pub total: usize,
     /// How many older steps cannot be listed and undone any more.
     pub dropped: u64,
     /// What is different from before the first change, as a unified diff, if it was asked for.
@@ -48,15 +51,16 @@ pub struct ListChangesOutput {
     notes: Vec<String>,
 }
 
-/// A change of one path.
+/// A change of one path, or changes of several below a directory.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
 pub struct ListedChange {
     /// The number with which it is undone. Changes with the same number were made together.
     pub number: u64,
-    /// What was done.
-    pub kind: ChangeKind,
+    /// What was done; nothing for changes of several kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ChangeKind>,
     /// The path relative to the workspace; of a move the new one.
     pub path: String,
     /// The old path of a move.
@@ -65,6 +69,12 @@ pub struct ListedChange {
     /// The id that the host gave to the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+    /// How many changes in and below the directory this stands for; nothing for a single change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<usize>,
+    /// Whether it was undone, so that it can be made again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
 }
 
 /// Lists the changes that were made through the toolkit. A toolkit has it after
@@ -73,11 +83,12 @@ pub struct ListedChange {
 /// ```
 /// use ripkit::tools::list_changes::{ListChanges, ListChangesArgs};
 /// use ripkit::tools::write_file::{WriteFile, WriteFileArgs};
+/// use ripkit::workspace::ChangeLog;
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?).with_change_log();
+/// let tools = Toolkit::new(Workspace::open(directory.path())?).with_change_log(&ChangeLog::default());
 /// tools.run::<WriteFile>(WriteFileArgs::new("a.txt", "one\n"), &Call::default())?;
 /// let answer = tools.run::<ListChanges>(ListChangesArgs::default(), &Call::default())?;
 /// assert_eq!(answer.to_string(), "1 create a.txt");
@@ -103,94 +114,150 @@ impl Tool for ListChanges {
         args: ListChangesArgs,
     ) -> Result<ListChangesOutput, Error> {
         let log = context.workspace.change_log().ok_or_else(no_log)?;
-        let (steps, dropped) = log.steps();
-        let mut notes = Vec::new();
+        let Loaded { steps, dropped, mut notes } = log.steps(context.workspace);
         let diff = args.diff.then(|| {
             let room = context.limits.text_bytes / 2;
-            Origins::of(&steps).diff(context.workspace, room, &mut notes)
+            Origins::of(context.workspace, log, &steps).diff(context.workspace, room, &mut notes)
         });
-        let max = context.limits.results;
-        let changes = steps.iter().rev().flat_map(ListedChange::of_step);
-        let changes: Vec<ListedChange> = changes.take(max).collect();
-        let all: usize = steps.iter().map(|step| step.changes.len()).sum();
-        if all > changes.len() {
-            notes.push(format!("the {} newest of {all} changes are listed", changes.len()));
-        }
+        let newest: Vec<&LoggedStep> = steps.iter().rev().collect();
+        let (changes, total) = fold(&newest, &mut notes);
         if dropped > 0 {
             notes.push(format!("{dropped} older calls are not in the log any more"));
         }
-        Ok(ListChangesOutput { changes, dropped, diff, notes })
+        Ok(ListChangesOutput { changes, total, dropped, diff, notes })
     }
 }
 
+/// The most rows of an answer.
+const MAX_ROWS: usize = 40;
+
+/// The changes of some steps as rows, with those of large steps folded by directory, and their number. What has
+/// no row is noted.
+pub(crate) fn fold(steps: &[&LoggedStep], notes: &mut Vec<String>) -> (Vec<ListedChange>, usize) {
+    let total = steps.iter().map(|step| step.changes().len()).sum();
+    let rows = |max: usize| steps.iter().map(|step| step.changes().len().min(max)).sum::<usize>();
+    // Small steps leave room for large ones.
+    let max = (1..=MAX_ROWS).rev().find(|max| rows(*max) <= MAX_ROWS).unwrap_or(1);
+    let (shown, others) = steps.split_at(steps.len().min(MAX_ROWS));
+    if !others.is_empty() {
+        let changes: usize = others.iter().map(|step| step.changes().len()).sum();
+        let files = counted(changes as u64, "change", "changes");
+        let calls = counted(others.len() as u64, "call", "calls");
+        notes.push(format!("{files} of {calls} before these {MAX_ROWS} are not shown"));
+    }
+    (shown.iter().flat_map(|step| ListedChange::of_step(step, max)).collect(), total)
+}
+
+/// How a path of a change is grouped: the directory above it, below a directory of this depth.
+fn group(path: &str, depth: usize) -> &str {
+    let mut slashes = path.match_indices('/').map(|(at, _)| at);
+    let above = path.rfind('/').map_or("", |at| &path[..=at]);
+    slashes.nth(depth).map_or(above, |at| &path[..=at])
+}
+
 impl ListedChange {
-    /// The changes of a step.
-    pub(crate) fn of_step(step: &LoggedStep) -> impl Iterator<Item = ListedChange> {
-        let listed = |change: &LoggedChange| ListedChange {
-            number: step.number,
-            kind: change.kind(),
-            path: escape::exact_path(&change.path).into_owned(),
-            from: match &change.before {
-                Before::At { from, .. } => Some(escape::exact_path(from).into_owned()),
-                _ => None,
-            },
-            call_id: step.call_id.clone(),
+    /// The changes of a step in at most `max` rows, the largest directory first.
+    fn of_step(step: &LoggedStep, max: usize) -> Vec<ListedChange> {
+        let all: Vec<ListedChange> =
+            step.changes().iter().map(|change| ListedChange::of(step, change)).collect();
+        if all.len() <= max {
+            return all;
+        }
+        // The first depth at which there are several directories.
+        let count = |depth: usize| {
+            all.iter().map(|it| group(&it.path, depth)).collect::<BTreeSet<_>>().len()
         };
-        step.changes.iter().map(listed)
+        let depth = (0..8).find(|depth| count(*depth) > 1).unwrap_or(0);
+        let mut groups: BTreeMap<&str, Vec<&ListedChange>> = BTreeMap::new();
+        for change in &all {
+            groups.entry(group(&change.path, depth)).or_default().push(change);
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(directory, changes)| (Reverse(changes.len()), *directory));
+        if groups.len() > max {
+            let rest = groups.split_off(max - 1).into_iter().flat_map(|(_, changes)| changes);
+            groups.push(("", rest.collect()));
+        }
+        groups
+            .into_iter()
+            .map(|(directory, changes)| ListedChange::folded(directory, &changes))
+            .collect()
+    }
+
+    fn folded(directory: &str, changes: &[&ListedChange]) -> ListedChange {
+        let [first, others @ ..] = changes else { unreachable!("a group has changes") };
+        if others.is_empty() {
+            return (*first).clone();
+        }
+        let is_one_kind = others.iter().all(|other| other.kind == first.kind);
+        let path = if directory.is_empty() { "./" } else { directory };
+        ListedChange {
+            kind: first.kind.filter(|_| is_one_kind),
+            path: path.to_owned(),
+            from: None,
+            files: Some(changes.len()),
+            ..(*first).clone()
+        }
+    }
+
+    /// A change; of an undo, the change that it undid.
+    fn of(step: &LoggedStep, change: &LoggedChange) -> ListedChange {
+        let (path, from) = (change.path(), change.origin());
+        let (kind, path, from) = match (change.kind(), from) {
+            (ChangeKind::Move, Some(from)) if step.is_undo() => {
+                (ChangeKind::Move, from, Some(path))
+            }
+            (ChangeKind::Create | ChangeKind::CreateDirectory, _) if step.is_undo() => {
+                (ChangeKind::Delete, path, None)
+            }
+            (ChangeKind::Delete, _) if step.is_undo() && change.is_of_empty_directory() => {
+                (ChangeKind::CreateDirectory, path, None)
+            }
+            (ChangeKind::Delete, _) if step.is_undo() => (ChangeKind::Create, path, None),
+            (kind, from) => (kind, path, from),
+        };
+        ListedChange {
+            number: step.number(),
+            kind: Some(kind),
+            path: escape::exact_path(path).into_owned(),
+            from: from.map(|from| escape::exact_path(from).into_owned()),
+            call_id: step.call_id().map(str::to_owned),
+            files: None,
+            undone: step.is_undo(),
+        }
     }
 }
 
 impl fmt::Display for ListedChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = escape::display_path(self.path.as_bytes());
-        let (number, kind) = (self.number, self.kind);
-        match &self.from {
-            Some(from) => {
-                write!(f, "{number} move {} to {path}", escape::display_path(from.as_bytes()))
+        write!(f, "{} ", self.number)?;
+        match (self.kind, &self.from) {
+            (None, _) => write!(f, "change {path}")?,
+            (_, Some(from)) => {
+                write!(f, "move {} to {path}", escape::display_path(from.as_bytes()))?;
             }
-            None if kind == ChangeKind::CreateDirectory => write!(f, "{number} create {path}/"),
-            None => write!(f, "{number} {kind} {path}"),
+            (Some(ChangeKind::CreateDirectory), _) if self.files.is_none() => {
+                write!(f, "create {path}/")?;
+            }
+            (Some(ChangeKind::CreateDirectory), _) => write!(f, "create {path}")?,
+            (Some(kind), _) => write!(f, "{kind} {path}")?,
         }
+        self.files.map_or(Ok(()), |files| write!(f, ": {files} files"))
     }
 }
 
-/// What was at a path before the first change of the log.
-enum Origin {
-    Nothing,
-    Content(Arc<Vec<u8>>),
-    /// A file that was deleted. All of them may be more than fits into memory, so each is read when its
-    /// difference is shown.
-    File(Arc<File>),
-}
-
-impl Origin {
-    /// The content, if there was a file.
-    ///
-    /// # Errors
-    /// `TOO_LARGE` for a deleted file over [`MAX_FILE_BYTES`], and failures to read it.
-    fn content(&self, path: &str) -> Result<Option<Cow<'_, [u8]>>, Error> {
-        match self {
-            Origin::Nothing => Ok(None),
-            Origin::Content(content) => Ok(Some(Cow::Borrowed(content.as_slice()))),
-            Origin::File(file) => {
-                let failed = |error| Error::io("read", path, error);
-                let size = file.stat().map_err(failed)?.size;
-                if size > MAX_FILE_BYTES as u64 {
-                    let message = format!("it had {size} bytes, the limit is {MAX_FILE_BYTES}");
-                    return Err(Error::new(ErrorCode::TooLarge, message));
-                }
-                Ok(Some(Cow::Owned(file.read_up_to(MAX_FILE_BYTES).map_err(failed)?)))
-            }
-        }
-    }
-
-    /// The difference between the content and the present file, of at most `room` bytes.
-    fn difference(&self, workspace: &Workspace, path: &str, room: usize) -> Result<String, Error> {
-        match (self.content(path)?, present(workspace, path)?) {
-            (None, None) => Ok(String::new()),
-            (old, Some(now)) => Ok(diff::compare(path, old.as_deref(), &now, room)),
-            (Some(old), None) => Ok(diff::removal(path, &old, room)),
-        }
+/// The difference between what was at a path and the present file, of at most `room` bytes.
+fn difference(
+    workspace: &Workspace,
+    origin: &OldFile<'_>,
+    path: &str,
+    room: usize,
+) -> Result<String, Error> {
+    match (origin.read()?, present(workspace, path)?) {
+        (None, None) => Ok(String::new()),
+        (old, Some(now)) => Ok(diff::compare(path, old.as_deref(), &now, room)),
+        (Some(old), None) => Ok(diff::removal(path, &old, room)),
     }
 }
 
@@ -212,26 +279,31 @@ fn present(workspace: &Workspace, path: &str) -> Result<Option<Vec<u8>>, Error> 
 }
 
 /// A path that was changed.
-struct Changed {
+struct Changed<'a> {
     /// `None` if it is not known.
-    origin: Option<Origin>,
+    origin: Option<OldFile<'a>>,
     /// Whether the last change left it there, so that it moves with its directory.
     is_there: bool,
 }
 
 /// The paths that were changed, as they are called now.
 #[derive(Default)]
-struct Origins(BTreeMap<Vec<u8>, Changed>);
+struct Origins<'a>(BTreeMap<Vec<u8>, Changed<'a>>);
 
-impl Origins {
-    fn of(steps: &[LoggedStep]) -> Origins {
+impl<'a> Origins<'a> {
+    fn of(workspace: &'a Workspace, log: &'a Log, steps: &'a [LoggedStep]) -> Origins<'a> {
         let mut origins = Origins::default();
-        steps.iter().flat_map(|step| &step.changes).for_each(|change| origins.follow(change));
+        // A change and its undo are none.
+        for step in steps.iter().filter(|step| !step.is_undo()) {
+            for change in step.changes() {
+                origins.follow(change, log.old_files(workspace, step, change));
+            }
+        }
         origins
     }
 
-    fn follow(&mut self, change: &LoggedChange) {
-        let path = &change.path;
+    fn follow(&mut self, change: &LoggedChange, old: Vec<(Vec<u8>, OldFile<'a>)>) {
+        let path = change.path();
         let is_there = match change.kind() {
             ChangeKind::CreateDirectory => return,
             ChangeKind::Delete => {
@@ -242,31 +314,24 @@ impl Origins {
             }
             _ => true,
         };
-        let origin = match &change.before {
-            Before::At { from, .. } => {
-                for old in self.within(from) {
-                    let Some(below) = old.strip_prefix(from.as_slice()) else { continue };
-                    let Some(moved) = self.0.remove(&old) else { continue };
-                    self.add([path, below].concat(), moved.origin, true);
-                }
-                return;
+        if let Some(from) = change.origin() {
+            for old in self.within(from) {
+                let Some(below) = old.strip_prefix(from) else { continue };
+                let Some(moved) = self.0.remove(&old) else { continue };
+                self.add([path, below].concat(), moved.origin, true);
             }
-            Before::Directory(tree) => {
-                for (below, file) in tree.files() {
-                    self.add(joined(path, below), Some(Origin::File(file.clone())), false);
-                }
-                return;
-            }
-            Before::Nothing => Some(Origin::Nothing),
-            Before::Content { old, .. } => Some(Origin::Content(old.clone())),
-            Before::File(file) => Some(Origin::File(file.clone())),
-            Before::Link { .. } | Before::NotKept(_) => None,
-        };
-        self.add(path.clone(), origin, is_there);
+            return;
+        }
+        if old.is_empty() && !change.is_of_directory() {
+            self.add(path.to_vec(), None, is_there);
+        }
+        for (below, file) in old {
+            self.add(joined(path, &below), Some(file), is_there);
+        }
     }
 
     /// Adds a change of a path, of which the earliest origin counts.
-    fn add(&mut self, path: Vec<u8>, origin: Option<Origin>, is_there: bool) {
+    fn add(&mut self, path: Vec<u8>, origin: Option<OldFile<'a>>, is_there: bool) {
         let changed = self.0.entry(path).or_insert(Changed { origin, is_there });
         changed.is_there = is_there;
     }
@@ -296,7 +361,7 @@ impl Origins {
                 omitted += 1;
                 continue;
             }
-            match origin.difference(workspace, &path, left) {
+            match difference(workspace, origin, &path, left) {
                 Ok(difference) => diff.push_str(&difference),
                 Err(error) => {
                     let why = error.message();
@@ -329,7 +394,7 @@ impl fmt::Display for ListChangesOutput {
         }
         for (index, change) in self.changes.iter().enumerate() {
             f.write_str(if index > 0 { "\n" } else { "" })?;
-            write!(f, "{change}")?;
+            write!(f, "{change}{}", if change.undone { " (undone)" } else { "" })?;
         }
         match &self.diff {
             Some(diff) if !diff.is_empty() => write!(f, "\n\n{diff}"),

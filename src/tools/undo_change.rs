@@ -9,11 +9,14 @@ use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::tools::list_changes::{ListedChange, no_log};
-use ripkit_fs::{Hint, LoggedStep};
+use crate::tools::list_changes::{ListedChange, fold, no_log};
+use ripkit_fs::{Hint, Loaded, LoggedStep};
 
-/// Undoes the last change that these tools made, another one, or all. A file that changed since is
-/// left alone, with an error.
+/// The most changes of which it is said why they were not undone.
+const MAX_LEFT: usize = 20;
+
+/// Undoes the last change that these tools made, another one, or all. Other lines that changed since stay; where
+/// the same lines changed, nothing is undone, with an error.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -24,24 +27,45 @@ pub struct UndoChangeArgs {
     /// Undoes all changes, the newest first.
     #[serde(default)]
     pub all: bool,
+    /// Makes what was undone again.
+    #[serde(default)]
+    pub redo: bool,
 }
 
 impl_with_fields!(UndoChangeArgs {
     with_change: change: u64,
     with_all: all: bool,
+    with_redo: redo: bool,
 });
 
-/// Changes that were undone.
+/// Changes that were undone, or made again.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct UndoChangeOutput {
-    /// The changes that were undone, in this order.
+    /// The changes that were undone, in this order; with `redo`, those that were made again, by the
+    /// numbers that they had while they were undone.
     pub undone: Vec<ListedChange>,
-    /// Why the changes before them were not undone, if all were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
+    /// How many these are, also those that rows of directories stand for.
+    pub total: usize,
+    /// The changes that were not undone, if all were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftChange>,
+    /// Whether they were made again.
+    #[serde(skip)]
+    redone: bool,
     #[serde(skip)]
     notes: Vec<String>,
+}
+
+/// A change that was not undone.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct LeftChange {
+    /// Its number.
+    pub number: u64,
+    /// Why it was not undone.
+    pub why: String,
 }
 
 /// Undoes changes that were made through the toolkit: content, permissions and attributes are as
@@ -51,12 +75,13 @@ pub struct UndoChangeOutput {
 /// ```
 /// use ripkit::tools::delete_file::{DeleteFile, DeleteFileArgs};
 /// use ripkit::tools::undo_change::{UndoChange, UndoChangeArgs};
+/// use ripkit::workspace::ChangeLog;
 /// use ripkit::{Call, Toolkit, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = tempfile::tempdir()?;
 /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-/// let tools = Toolkit::new(Workspace::open(directory.path())?).with_change_log();
+/// let tools = Toolkit::new(Workspace::open(directory.path())?).with_change_log(&ChangeLog::default());
 /// tools.run::<DeleteFile>(DeleteFileArgs::new("a.txt"), &Call::default())?;
 /// let answer = tools.run::<UndoChange>(UndoChangeArgs::default(), &Call::default())?;
 /// assert_eq!(answer.to_string(), "Undid 1 delete a.txt");
@@ -73,7 +98,8 @@ impl Tool for UndoChange {
     const SUMMARY: &'static str = "Undo changes that were made";
     const ALIASES: &'static [&'static str] = &["undo", "undo_edit"];
     const EFFECT: Effect = Effect::Change;
-    const EXAMPLES: &'static [&'static str] = &["{}", r#"{"change": 3}"#, r#"{"all": true}"#];
+    const EXAMPLES: &'static [&'static str] =
+        &["{}", r#"{"change": 3}"#, r#"{"all": true}"#, r#"{"redo": true}"#];
     type Args = UndoChangeArgs;
     type Output = UndoChangeOutput;
 
@@ -83,46 +109,62 @@ impl Tool for UndoChange {
         args: UndoChangeArgs,
     ) -> Result<UndoChangeOutput, Error> {
         let (workspace, call) = (context.workspace, context.call);
-        let (steps, dropped) = workspace.change_log().ok_or_else(no_log)?.steps();
+        let log = workspace.change_log().ok_or_else(no_log)?;
+        let Loaded { steps, dropped, mut notes } = log.steps(workspace);
+        let newest: Vec<&LoggedStep> =
+            steps.iter().rev().filter(|step| step.is_undo() == args.redo).collect();
         let wanted = match (args.change, args.all) {
             (Some(_), true) => {
                 let message = "either change or all is given, not both";
                 return Err(Error::new(ErrorCode::InvalidArgument, message));
             }
-            (None, true) => steps.as_slice(),
-            (None, false) => steps.last().map(std::slice::from_ref).unwrap_or_default(),
+            (None, true) => newest,
+            (None, false) => newest.into_iter().take(1).collect(),
             (Some(number), false) => {
-                let found = steps.iter().find(|step| step.number == number);
-                std::slice::from_ref(found.ok_or_else(|| unknown(number))?)
+                let is_it = |step: &&LoggedStep| step.is_called(number);
+                match newest.into_iter().find(is_it) {
+                    Some(step) => vec![step],
+                    None => {
+                        return Err(unknown(
+                            number,
+                            steps.iter().any(|step| is_it(&step)),
+                            args.redo,
+                        ));
+                    }
+                }
             }
         };
-        let mut output = UndoChangeOutput { undone: Vec::new(), stopped: None, notes: Vec::new() };
-        for step in wanted.iter().rev() {
-            match workspace.undo(step.number, call) {
-                Ok(notes) => output.add(step, notes),
-                Err(error) if output.undone.is_empty() => return Err(error),
+        let (mut undone, mut left) = (Vec::new(), Vec::new());
+        for step in wanted {
+            match workspace.undo(step, call) {
+                Ok(more) => {
+                    undone.push(step);
+                    notes.extend(more);
+                }
+                Err(error) if !args.all || call.stop_reason().is_some() && undone.is_empty() => {
+                    return Err(error);
+                }
                 Err(error) => {
-                    output.stopped = Some(error.text(context.format));
-                    break;
+                    let (number, why) = (step.number(), error.text(context.format));
+                    left.push(LeftChange { number, why });
                 }
             }
         }
-        if args.all && dropped > 0 && output.stopped.is_none() {
-            output.notes.push(format!("{dropped} older calls were not kept and stay as they are"));
+        if args.all && !args.redo && dropped > 0 {
+            notes.push(format!("{dropped} older calls were not kept and stay as they are"));
         }
-        Ok(output)
+        let (undone, total) = fold(&undone, &mut notes);
+        Ok(UndoChangeOutput { undone, total, left, redone: args.redo, notes })
     }
 }
 
-impl UndoChangeOutput {
-    fn add(&mut self, step: &LoggedStep, notes: Vec<String>) {
-        self.undone.extend(ListedChange::of_step(step));
-        self.notes.extend(notes);
-    }
-}
-
-fn unknown(number: u64) -> Error {
-    let message = format!("there is no change {number} in the log that could be undone");
+/// The error for a number; `is_other` if its change is in the log, but undone, or with `redo` not undone.
+fn unknown(number: u64, is_other: bool, redo: bool) -> Error {
+    let message = match (is_other, redo) {
+        (false, _) => format!("there is no change {number} in the log that could be undone"),
+        (true, false) => format!("change {number} is undone already"),
+        (true, true) => format!("change {number} is not undone"),
+    };
     Error::new(ErrorCode::InvalidArgument, message).with_hint(Hint::tool(
         "Take a number from ",
         "list_changes",
@@ -138,16 +180,17 @@ impl Output for UndoChangeOutput {
 
 impl fmt::Display for UndoChangeOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.undone.is_empty() {
-            return f.write_str("No changes to undo");
+        let (verb, other) = if self.redone { ("Redid", "redo") } else { ("Undid", "undo") };
+        if self.undone.is_empty() && self.left.is_empty() {
+            return write!(f, "No changes to {other}");
         }
-        for (index, change) in self.undone.iter().enumerate() {
-            f.write_str(if index > 0 { "\n" } else { "" })?;
-            write!(f, "Undid {change}")?;
+        let mut lines =
+            self.undone.iter().map(|change| format!("{verb} {change}")).collect::<Vec<_>>();
+        let left = self.left.iter().take(MAX_LEFT);
+        lines.extend(left.map(|left| format!("Not changed: {}: {}", left.number, left.why)));
+        if let Some(more @ 1..) = self.left.len().checked_sub(MAX_LEFT) {
+            lines.push(format!("Not changed: {more} more"));
         }
-        match &self.stopped {
-            Some(why) => write!(f, "\nThe changes before were not undone: {why}"),
-            None => Ok(()),
-        }
+        f.write_str(&lines.join("\n"))
     }
 }

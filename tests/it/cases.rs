@@ -213,7 +213,7 @@ impl Case {
         let mut tools = Toolkit::new(opened).with_limits(limits).with_skills(skills);
         let undoes = |tool: &str| matches!(tool, "list_changes" | "undo_change");
         if self.calls.iter().any(|exchange| undoes(&exchange.tool)) {
-            tools = tools.with_change_log();
+            tools = tools.with_change_log(&ripkit::workspace::ChangeLog::default());
         }
         let tools = self.with_commands(tools);
         let mut answered = self.clone();

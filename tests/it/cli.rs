@@ -13,7 +13,7 @@ type Run = (i32, String, String);
 
 /// The program, away from the settings of whoever runs the tests.
 pub(crate) fn ripkit(directory: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    let mut command = crate::harness::program();
     command.current_dir(directory).env_remove("RIPKIT_ROOT").env_remove("NO_COLOR");
     command.env_remove("COLUMNS");
     command.stdin(Stdio::null());

@@ -125,7 +125,7 @@ fn f2_no_edit_of_two_workspaces_is_lost_in_silence() {
 #[test]
 fn f2_no_edit_of_two_processes_is_lost_in_silence() {
     assert_nothing_is_lost(2, |workspace, line| {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ripkit"))
+        let output = crate::harness::program()
             .args(["--json", "call", "edit_file", &edit_of(line).to_string(), "--root"])
             .arg(workspace.root())
             .output()

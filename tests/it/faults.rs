@@ -137,7 +137,10 @@ impl Place {
     /// Runs the program without disturbance.
     fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(PROGRAM);
-        command.args(["--relaxed", "--json", "--root"]).arg(self.root()).args(self.words(words));
+        command
+            .args(["--no-undo", "--relaxed", "--json", "--root"])
+            .arg(self.root())
+            .args(self.words(words));
         command.stdin(Stdio::null()).output().unwrap()
     }
 
@@ -164,7 +167,7 @@ impl Place {
         let mut command = Command::new("strace");
         command.args(["-f", "-o"]).arg(&trace).args(options).arg(PROGRAM);
         command
-            .args(["--threads", threads, "--relaxed", "--json", "--root"])
+            .args(["--threads", threads, "--no-undo", "--relaxed", "--json", "--root"])
             .arg(self.root())
             .args(self.words(words));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -689,6 +689,18 @@ pub(crate) fn has_program(program: &str) -> bool {
     found
 }
 
+/// Where the logs of changes of the programs are that the tests run.
+#[cfg(feature = "cli")]
+pub(crate) const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
+
+/// The program, without the log of changes of whoever runs the tests.
+#[cfg(feature = "cli")]
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    command.env("XDG_STATE_HOME", STATE);
+    command
+}
+
 /// A command of a shell in a terminal, by the program `script`, which uses the shell of its user
 /// otherwise.
 pub(crate) fn in_a_terminal(line: &str) -> Command {

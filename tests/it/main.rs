@@ -35,6 +35,9 @@ mod cli_rg;
 // Terminals, pipes that close, interrupts.
 #[cfg(all(feature = "cli", unix))]
 mod cli_terminal;
+// The log of changes of the program, and its undo by later ones.
+#[cfg(all(unix, feature = "cli"))]
+mod cli_undo;
 // Other forms of answers: events as in `rg --json`, counts, no output.
 #[cfg(feature = "cli")]
 mod cli_views;

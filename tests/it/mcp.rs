@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -57,8 +57,13 @@ fn text(result: &Value) -> &str {
 #[test]
 fn the_tools_are_listed_as_the_schema_renders_them_in_either_era() {
     let workspace = small_tree();
-    let wanted: Value =
-        workspace.tools().clone().with_change_log().specs().map(schema::mcp_structured).collect();
+    let wanted: Value = workspace
+        .tools()
+        .clone()
+        .with_change_log(&ripkit::workspace::ChangeLog::default())
+        .specs()
+        .map(schema::mcp_structured)
+        .collect();
     let mut older = Program::start(&workspace.root(), &[]);
     older.client.initialize();
     assert_eq!(older.client.ask("tools/list", json!({}))["result"], json!({ "tools": wanted }));
@@ -882,7 +887,7 @@ fn j4_content_that_looks_like_a_message_stays_inside_its_text() {
 fn j5_a_command_whose_output_is_closed_ends_quietly() {
     let workspace = TestWorkspace::new().file("big", "TODO\n".repeat(100_000));
     for words in [&["search", "TODO", "--all"][..], &["search", "TODO", "--json"], &["--help"]] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        let mut command = crate::harness::program();
         command.current_dir(workspace.root()).args(words).stdin(Stdio::null());
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a child");
@@ -898,7 +903,7 @@ fn j5_a_command_whose_output_is_closed_ends_quietly() {
 fn j5_content_cannot_control_a_terminal_and_reaches_a_pipe_as_it_is() {
     let workspace = TestWorkspace::new().file("trap", "one \u{1b}]0;title\u{7} two\n");
     let piped = |words: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        let mut command = crate::harness::program();
         let output = command.current_dir(workspace.root()).args(words).output().expect("a child");
         String::from_utf8(output.stdout).expect("UTF-8")
     };

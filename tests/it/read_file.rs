@@ -474,12 +474,12 @@ fn a_page_near_the_start_or_the_end_of_a_huge_file_comes_at_once() {
 mod command {
     //! The command `read`.
 
-    use std::process::{Command, Output};
+    use std::process::Output;
 
     use super::*;
 
     fn run(workspace: &TestWorkspace, words: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+        let mut command = crate::harness::program();
         command.current_dir(workspace.root()).env_remove("RIPKIT_ROOT");
         command.args(words).output().unwrap()
     }

@@ -421,6 +421,7 @@ mod commands {
             let mut command = Command::new("sh");
             command.args(["-c", &line]).current_dir(home.path().join("your/project"));
             command.env("PATH", &path).env("HOME", home.path()).env_remove("RIPKIT_ROOT");
+            command.env_remove("XDG_STATE_HOME");
             let output = command.stdin(Stdio::null()).output().unwrap();
             let error = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{place}: {line}: {}\n{error}", output.status);
@@ -433,7 +434,7 @@ mod commands {
     #[test]
     fn every_command_in_a_sentence_exists() {
         let help = |words: &[&str]| {
-            let output = Command::new(env!("CARGO_BIN_EXE_ripkit")).args(words).output().unwrap();
+            let output = crate::harness::program().args(words).output().unwrap();
             String::from_utf8(output.stdout).unwrap()
         };
         let global = help(&["--help"]);

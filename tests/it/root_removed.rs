@@ -34,7 +34,9 @@ fn toolkits(root: &Path) -> Vec<Toolkit> {
     let options = IndexOptions::default().in_the_foreground();
     let tools = || {
         let workspace = Workspace::open(root).unwrap().deny(["*.env"]).unwrap();
-        Toolkit::new(workspace).with_overwrite_guard().with_change_log()
+        Toolkit::new(workspace)
+            .with_overwrite_guard()
+            .with_change_log(&ripkit::workspace::ChangeLog::default())
     };
     vec![
         tools(),

@@ -944,7 +944,7 @@ fn commands_at_the_same_time_do_not_disturb_each_other() {
 
 #[cfg(feature = "cli")]
 fn program(workspace: &TestWorkspace) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    let mut command = crate::harness::program();
     command.arg("--root").arg(workspace.root()).env_remove("RIPKIT_ROOT");
     command
 }

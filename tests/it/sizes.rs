@@ -98,7 +98,7 @@ fn a_copy_keeps_the_data_between_holes_and_the_holes() {
 fn a_deleted_file_comes_back_with_its_holes() {
     const HOLE: u64 = 8 << 20;
     let workspace = TestWorkspace::new();
-    let tools = workspace.tools().clone().with_change_log();
+    let tools = workspace.tools().clone().with_change_log(&ripkit::workspace::ChangeLog::default());
     let path = workspace.root().join("sparse");
     let file = fs::File::create(&path).unwrap();
     file.write_all_at(b"start", 0).unwrap();
@@ -117,7 +117,7 @@ fn a_deleted_file_comes_back_with_its_holes() {
 fn a_difference_that_cannot_be_shown_is_noted_and_the_others_are_shown() {
     const LIMIT: u64 = ripkit::workspace::MAX_FILE_BYTES as u64;
     let workspace = TestWorkspace::new().file("a.txt", "one\n").file("pipe", "old\n");
-    let tools = workspace.tools().clone().with_change_log();
+    let tools = workspace.tools().clone().with_change_log(&ripkit::workspace::ChangeLog::default());
     for name in ["large", "gone"] {
         let file = fs::File::create(workspace.root().join(name)).unwrap();
         file.set_len(LIMIT + 1).unwrap();

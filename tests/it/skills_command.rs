@@ -10,7 +10,7 @@ use crate::harness::{TestWorkspace, has_program, skill};
 
 /// The program for a user whose home is the directory beside the workspace.
 fn ripkit(workspace: &TestWorkspace) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    let mut command = crate::harness::program();
     command
         .current_dir(workspace.root())
         .env_remove("RIPKIT_ROOT")
@@ -166,11 +166,7 @@ fn corpus(verdict: &str) -> Vec<PathBuf> {
 }
 
 fn checked(skill: &Path) -> i32 {
-    let output = Command::new(env!("CARGO_BIN_EXE_ripkit"))
-        .args(["skills", "check"])
-        .arg(skill)
-        .output()
-        .unwrap();
+    let output = crate::harness::program().args(["skills", "check"]).arg(skill).output().unwrap();
     output.status.code().unwrap()
 }
 

@@ -144,7 +144,7 @@ impl Options {
         setup.outer_ignores = !self.no_outer_ignores;
         setup.limits = limits;
         setup.skills = self.skills;
-        setup.change_log = !self.no_change_log;
+        setup.change_log = (!self.no_change_log).then(ripkit::workspace::ChangeLog::default);
         setup.overwrite_guard = !self.no_overwrite_guard;
         setup.text_style = match self.text_style {
             Style::Compact => TextStyle::Compact,

@@ -31,6 +31,7 @@ mod line_stats;
 mod lines;
 mod locate;
 mod matching;
+pub mod merge;
 mod options;
 mod pipeline;
 mod refusal;

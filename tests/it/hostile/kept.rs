@@ -158,7 +158,9 @@ fn e8_new_files_and_directories_follow_the_umask() {
         env!("CARGO_BIN_EXE_ripkit"),
         workspace.root().display()
     );
-    let done = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let state = crate::harness::STATE;
+    let done =
+        Command::new("sh").args(["-c", &script]).env("XDG_STATE_HOME", state).output().unwrap();
     assert!(done.status.success(), "{done:?}");
     let mode = |path: &str| fs::metadata(workspace.root().join(path)).unwrap().permissions().mode();
     assert_eq!(mode("new/sub/a.txt") & 0o7777, 0o640);

@@ -271,7 +271,7 @@ impl Program {
 
 /// The command line of the server, away from the settings of whoever runs the tests.
 pub(super) fn command(root: &Path, words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
+    let mut command = crate::harness::program();
     command.current_dir(root).env_remove("RIPKIT_ROOT").env_remove("RUST_BACKTRACE");
     // Whoever runs the tests may have skills.
     command.env("HOME", root.join("no-home"));

@@ -315,7 +315,7 @@ fn loose(line: &str) -> String {
 pub fn check(data: &[u8]) {
     thread_local!(static SCRATCH: Scratch = {
         let mut scratch = Scratch::new();
-        scratch.tools = scratch.tools.with_change_log();
+        scratch.tools = scratch.tools.with_change_log(&ripkit::workspace::ChangeLog::default());
         scratch
     });
     let case = Case::new(&mut Choices::new(data));

@@ -435,11 +435,6 @@ impl File {
         try_lock(&self.0)
     }
 
-    /// Releases the advisory lock before the handle is closed. It cannot fail if the lock is held.
-    pub fn unlock(&self) {
-        let _ = retry(|| rustix::fs::flock(&self.0, FlockOperation::Unlock));
-    }
-
     /// The process that holds the advisory lock of the file, as `/proc/locks` has it.
     pub(crate) fn lock_holder(&self) -> Option<u32> {
         let inode = self.stat().ok()?.identity.inode.to_string();

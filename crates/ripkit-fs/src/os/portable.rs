@@ -273,11 +273,6 @@ impl File {
     pub fn try_lock(&self) -> io::Result<bool> {
         system::try_lock(self.0.file())
     }
-
-    /// Releases the advisory lock before the handle is closed. It cannot fail if the lock is held.
-    pub fn unlock(&self) {
-        system::unlock(self.0.file());
-    }
 }
 
 /// The options of every open: read, never follow the last link, never block.

@@ -251,10 +251,6 @@ impl File {
     pub fn try_lock(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
-
-    /// Does nothing: there are no locks.
-    #[expect(clippy::unused_self, reason = "as on Linux")]
-    pub fn unlock(&self) {}
 }
 
 /// Rejects everything that is not a single name.

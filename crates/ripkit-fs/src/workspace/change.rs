@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
-use crate::workspace::change_log::{ChangeLog, LoggedChange};
+use crate::workspace::change_log::Log;
 use crate::workspace::{Version, Workspace};
 
 /// What a change does to a path.
@@ -176,7 +176,7 @@ type OnChange = Arc<dyn Fn(&Change<'_>) + Send + Sync>;
 pub(super) struct ChangeHooks {
     review: Option<OnReview>,
     on_change: Option<OnChange>,
-    log: Option<Arc<ChangeLog>>,
+    log: Option<Arc<Log>>,
 }
 
 impl ChangeHooks {
@@ -188,11 +188,11 @@ impl ChangeHooks {
         self.on_change = Some(on_change);
     }
 
-    pub(super) fn set_log(&mut self, log: ChangeLog) {
+    pub(super) fn set_log(&mut self, log: Log) {
         self.log = Some(Arc::new(log));
     }
 
-    pub(super) fn log(&self) -> Option<&Arc<ChangeLog>> {
+    pub(super) fn log(&self) -> Option<&Arc<Log>> {
         self.log.as_ref()
     }
 }
@@ -242,13 +242,6 @@ impl<'a> Observer<'a> {
     pub(super) fn report(&self, change: &Change<'_>) {
         if let Some(on_change) = &self.hooks.on_change {
             on_change(change);
-        }
-    }
-
-    /// Logs the changes of one step, to be listed and undone together.
-    pub(super) fn log(&self, call: &Call, changes: Vec<LoggedChange>) {
-        if let Some(log) = &self.hooks.log {
-            call.add_notes(log.add(call.id(), changes));
         }
     }
 }

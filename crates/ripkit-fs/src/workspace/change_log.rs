@@ -1,196 +1,305 @@
 //! The log of the changes that were made through a workspace, from which they are listed and undone.
 //!
-//! It is kept in memory and bounded: the oldest changes are dropped first, and their number is known.
-//! A deleted file is kept by its open handle, so that its content and attributes cost no memory; the
-//! disk space is freed when the change is dropped.
+//! Every change of the tree is a step: what was at each of its paths before ([`Before`]) and what is there
+//! after it ([`After`]). An undo is a step too, which takes the place of the one that it undoes; undoing it
+//! in turn makes the change again. Two stores keep the steps: [`memory`], as long as the process runs, and
+//! [`disk`], in a directory of the host.
+//!
+//! A step is written ahead: it is complete in the store, with all that is needed to undo it, after its files
+//! are prepared and before the first of them becomes visible. It is listed once the change is made. So a
+//! process that is killed leaves either a step that is listed, or one that is settled by the next who
+//! looks: if its paths are as they were, it is dropped, and otherwise it is listed.
 
-use std::collections::VecDeque;
+mod disk;
+mod memory;
+mod record;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::error::Error;
-use crate::os::{File, Kind};
-use crate::sync::lock;
+use serde::{Deserialize, Serialize};
+
+use crate::byte_path::joined;
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::escape;
+use crate::os::{Dir, File, Kind, Stat};
 use crate::workspace::change::ChangeKind;
-use crate::workspace::journal::FileMark;
-use crate::workspace::restore::{RemovedTree, is_restorable};
-use crate::workspace::{Version, Workspace, WorkspacePath};
+use crate::workspace::journal::{FileMark, RecordedPath};
+use crate::workspace::restore::{RemovedTree, Source, is_restorable};
+use crate::workspace::{Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath};
+use disk::{DiskDraft, DiskLog};
+pub(super) use memory::MAX_FILES;
+use memory::MemoryLog;
 
-/// The most changes that are kept.
-const MAX_CHANGES: usize = 10_000;
+/// The most bytes of steps that are loaded at the same time.
+const MAX_LOADED: u64 = 64 << 20;
 
-/// The most bytes of old content that are kept.
-pub(super) const MAX_BYTES: usize = 64 << 20;
-
-/// The most deleted files and directories that are kept open.
-pub(super) const MAX_FILES: usize = 128;
-
-/// The changes of a workspace, oldest first.
-#[derive(Debug, Default)]
+/// How the changes of a workspace are logged; see
+/// [`Toolkit::with_change_log`](crate::Toolkit::with_change_log). The default is a log in memory.
+///
+/// ```
+/// use ripkit::workspace::ChangeLog;
+///
+/// let log = ChangeLog::stored_in("/home/user/.local/state/agent").with_max_bytes(100 << 20);
+/// # assert_ne!(format!("{log:?}"), format!("{:?}", ChangeLog::default()));
+/// ```
+#[derive(Clone, Debug)]
 pub struct ChangeLog {
-    state: Mutex<State>,
+    directory: Option<PathBuf>,
+    max_bytes: u64,
+    max_age: Duration,
 }
 
+impl Default for ChangeLog {
+    /// A log in memory, which ends with the workspace.
+    fn default() -> ChangeLog {
+        let max_bytes = memory::MAX_BYTES;
+        ChangeLog { directory: None, max_bytes, max_age: disk::MAX_AGE }
+    }
+}
+
+impl ChangeLog {
+    /// A log in this directory, which is made if it does not exist: in a directory of its own for each root,
+    /// which only the user of the process may read. Several processes may use it at the same time. A change
+    /// that cannot be logged is made all the same, and its answer says so.
+    pub fn stored_in(directory: impl Into<PathBuf>) -> ChangeLog {
+        let directory = Some(directory.into());
+        ChangeLog { directory, max_bytes: disk::MAX_BYTES, max_age: disk::MAX_AGE }
+    }
+
+    /// Sets the most bytes of old content that are kept for a root; the oldest changes are dropped first.
+    /// Default: 64 MiB in memory, 1 GiB in a directory.
+    pub fn with_max_bytes(self, max_bytes: u64) -> ChangeLog {
+        ChangeLog { max_bytes, ..self }
+    }
+
+    /// Sets how long changes are kept in a directory. Default: 30 days.
+    pub fn with_max_age(self, max_age: Duration) -> ChangeLog {
+        ChangeLog { max_age, ..self }
+    }
+
+    /// The directory of the log.
+    pub(super) fn directory(&self) -> Option<&PathBuf> {
+        self.directory.as_ref()
+    }
+
+    pub(super) fn open(&self) -> Log {
+        match &self.directory {
+            None => Log(Store::Memory(Arc::new(MemoryLog::new(self.max_bytes)))),
+            Some(directory) => {
+                let (directory, max_age) = (directory.clone(), self.max_age);
+                Log(Store::Disk(Arc::new(DiskLog::new(directory, self.max_bytes, max_age))))
+            }
+        }
+    }
+}
+
+/// A log in use.
+#[derive(Debug)]
+pub struct Log(Store);
+
+#[derive(Debug)]
+enum Store {
+    Memory(Arc<MemoryLog>),
+    Disk(Arc<DiskLog>),
+}
+
+/// The steps of a log.
 #[derive(Debug, Default)]
-struct State {
-    steps: VecDeque<LoggedStep>,
-    /// The number of the last step.
-    last: u64,
-    /// How many steps were dropped.
-    dropped: u64,
-    /// Of all steps together.
-    size: Size,
-}
-
-/// What changes take.
-#[derive(Clone, Copy, Debug, Default)]
-struct Size {
-    changes: usize,
-    bytes: usize,
-    /// Those that are kept open.
-    files: usize,
+pub struct Loaded {
+    /// Oldest first.
+    pub steps: Vec<LoggedStep>,
+    /// How many older steps this process has dropped, or did not load.
+    pub dropped: u64,
+    /// What is left alone in the log, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Changes that were made together and are undone together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LoggedStep {
-    /// Counts from 1, without gaps.
-    pub number: u64,
+    /// Counts from 1.
+    #[serde(skip)]
+    pub(super) number: u64,
+    /// The name of its record, in a directory.
+    #[serde(skip)]
+    record: Vec<u8>,
     /// The id that the host gave to the call.
-    pub call_id: Option<String>,
-    pub changes: Vec<LoggedChange>,
+    call_id: Option<String>,
+    /// Whether it is an undo, which can be undone to make the change again.
+    pub(super) is_undo: bool,
+    /// The step that it undid, which is in the log no more.
+    undid: Option<u64>,
+    /// Files that steps before this one left, by their marks, and what became of them when later steps were
+    /// undone.
+    renewed: Vec<(FileMark, FileMark)>,
+    pub(super) changes: Vec<LoggedChange>,
 }
 
 /// A change of one path, with what is needed to undo it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LoggedChange {
     /// The real path relative to the root, after the change.
-    pub path: Vec<u8>,
-    pub before: Before,
-    pub after: After,
+    #[serde(with = "recorded")]
+    pub(super) path: Vec<u8>,
+    pub(super) before: Before,
+    pub(super) after: After,
     /// The permissions of a file that got others.
-    pub mode: Option<ModeChange>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) mode: Option<ModeChange>,
     /// Directories that were created for it, from the top.
-    pub directories: Vec<Vec<u8>>,
+    pub(super) directories: Vec<Vec<u8>>,
 }
 
 /// Permissions before and after a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ModeChange {
-    pub(crate) before: u32,
-    pub(crate) after: u32,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModeChange {
+    /// Those of the old file.
+    pub(super) before: u32,
+    /// Those of the new one.
+    pub(super) after: u32,
 }
 
 /// What was at the path before a change.
-#[derive(Clone, Debug)]
-pub enum Before {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Before {
     Nothing,
+    EmptyDirectory,
     /// A file with this content, another file than after the change in most cases.
     Content {
-        old: Arc<Vec<u8>>,
+        old: Kept,
         mark: FileMark,
     },
     /// A file that was deleted.
-    File(Arc<File>),
+    File {
+        kept: Kept,
+        mark: FileMark,
+    },
     /// A link to this text that was deleted.
     Link {
+        #[serde(with = "recorded")]
         text: Vec<u8>,
         mark: FileMark,
     },
     /// A directory that was deleted with everything in it.
-    Directory(Arc<RemovedTree>),
+    Directory(KeptTree),
     /// It was at another path.
     At {
+        #[serde(with = "recorded")]
         from: Vec<u8>,
         /// `None` for a directory.
         mark: Option<FileMark>,
     },
     /// It could not be kept, for this reason.
-    NotKept(&'static str),
+    NotKept(Cow<'static, str>),
 }
 
-/// What is at the path after a change.
-#[derive(Clone, Copy, Debug)]
-pub enum After {
+/// What is at a path after a change.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum After {
     Nothing,
-    /// A file with this content.
-    Content(Version),
+    /// A file with content of this version; with what it has in the place of a part of the old content,
+    /// which others may have written next to since.
+    Content {
+        version: Version,
+        replaced: Option<Part>,
+    },
     /// A file or link, known by its stat data.
     Entry(FileMark),
     Directory,
+    /// A directory with these entries ([`RemovedTree::survey`]).
+    Tree(Version),
+}
+
+/// What new content has between the first and the last bytes that it shares with the old.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Part {
+    head: u64,
+    tail: u64,
+    middle: Kept,
+}
+
+/// Old content, where a store keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Kept {
+    #[serde(skip)]
+    Memory(Arc<Vec<u8>>),
+    /// A deleted file that is kept open.
+    #[serde(skip)]
+    Open(Arc<File>),
+    /// A part of the record.
+    InRecord { offset: u64, length: u64 },
+    /// A file beside the record, with this number.
+    Beside(u32),
+}
+
+/// A deleted directory.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum KeptTree {
+    #[serde(skip)]
+    Open(Arc<RemovedTree>),
+    /// The directory beside the record, with this number.
+    Beside(u32),
+}
+
+/// Paths as text, where they are UTF-8.
+mod recorded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::RecordedPath;
+
+    pub(super) fn serialize<S: Serializer>(path: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        RecordedPath::new(path.to_vec()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
+        RecordedPath::deserialize(from).map(|path| path.bytes().to_vec())
+    }
 }
 
 impl Before {
-    /// The reason for a file of more than [`MAX_FILE_BYTES`](crate::workspace::MAX_FILE_BYTES).
-    pub(super) fn too_large() -> Before {
-        Before::NotKept("the file was too large to be kept")
-    }
-
-    /// A file that is removed.
-    ///
-    /// # Errors
-    /// Failures to examine it.
-    pub(super) fn removed_file(file: File) -> io::Result<Before> {
-        if is_restorable(&file)? {
-            Ok(Before::File(Arc::new(file)))
-        } else {
-            Ok(Before::NotKept("the file had several hard links"))
-        }
-    }
-
-    /// A link that is about to be removed.
-    ///
-    /// # Errors
-    /// Failures to read it.
-    pub(super) fn removed_link(path: &WorkspacePath) -> io::Result<Before> {
-        let (parent, name) = path.entry();
-        let (text, mark) = (parent.read_link(name)?, FileMark::from(&parent.stat(name)?));
-        Ok(Before::Link { text, mark })
-    }
-
-    /// A file or link that is about to be removed. The file is not locked, since the step that removes
-    /// it does so.
-    ///
-    /// # Errors
-    /// Failures to open the file or to read the link.
-    pub(super) fn removed(path: &WorkspacePath) -> Result<Before, Error> {
-        let failed = |error| Error::io("open", path.as_str(), error);
-        let (parent, name) = path.entry();
-        if path.kind() == Some(Kind::Link) {
-            return Before::removed_link(path).map_err(failed);
-        }
-        parent.open_file(name).and_then(Before::removed_file).map_err(failed)
-    }
-
     /// The files and links that the change found, with their paths below that of the change; empty for
-    /// the path itself. Of a deleted file, what it is now.
+    /// the path itself. Of a deleted file that is kept open, what it is now.
     pub(super) fn found(&self) -> Vec<(&[u8], FileMark)> {
-        let mark_of = |file: &File| file.stat().ok().map(|stat| FileMark::from(&stat));
         match self {
-            Before::Content { mark, .. } | Before::Link { mark, .. } => vec![(b"", *mark)],
-            Before::At { mark, .. } => mark.iter().map(|mark| (b"".as_slice(), *mark)).collect(),
-            Before::File(file) => {
-                mark_of(file).map(|mark| (b"".as_slice(), mark)).into_iter().collect()
+            Before::File { kept: Kept::Open(file), .. } => {
+                file.stat().ok().map(|stat| (b"".as_slice(), (&stat).into())).into_iter().collect()
             }
-            Before::Directory(tree) => tree.marks().collect(),
-            Before::Nothing | Before::NotKept(_) => Vec::new(),
+            Before::Content { mark, .. }
+            | Before::File { mark, .. }
+            | Before::Link { mark, .. } => {
+                vec![(b"", *mark)]
+            }
+            Before::At { mark, .. } => mark.iter().map(|mark| (b"".as_slice(), *mark)).collect(),
+            Before::Directory(KeptTree::Open(tree)) => tree.marks().collect(),
+            // Of a directory that was moved, the files are the same when it is back.
+            _ => Vec::new(),
         }
     }
 
-    /// Refers to the copies of deleted files, by which another name of them was restored.
-    fn replace_files(&mut self, copies: &[(FileMark, Arc<File>)]) {
-        let replace = |file: &mut Arc<File>| {
-            let Ok(stat) = file.stat() else { return };
-            if let Some((_, copy)) = copies.iter().find(|(old, _)| old.is_of_file(stat.identity)) {
-                *file = copy.clone();
-            }
+    /// Whether the path is what it was before the change.
+    fn is_at(&self, workspace: &Workspace, path: &[u8]) -> bool {
+        let stat_of = |path: &[u8]| {
+            let place = WorkspacePath::reopen(workspace, path).ok();
+            place.and_then(|place| place.stat().copied())
         };
         match self {
-            Before::File(file) => replace(file),
-            Before::Directory(tree) if !copies.is_empty() => {
-                Arc::make_mut(tree).files_mut().for_each(replace);
-            }
-            _ => {}
+            Before::Nothing => stat_of(path).is_none(),
+            Before::Content { mark, .. } => mark.is_unchanged(stat_of(path).as_ref()),
+            _ => stat_of(path).is_some(),
         }
     }
 }
@@ -208,124 +317,507 @@ impl After {
 }
 
 impl LoggedChange {
+    /// The real path relative to the root, after the change.
+    pub fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// Whether a directory was removed in which there was nothing.
+    pub fn is_of_empty_directory(&self) -> bool {
+        matches!(self.before, Before::EmptyDirectory)
+    }
+
+    /// Whether a directory was made, removed or moved.
+    pub fn is_of_directory(&self) -> bool {
+        matches!(self.after, After::Directory | After::Tree(_))
+            || matches!(self.before, Before::Directory(_) | Before::EmptyDirectory)
+    }
+
+    /// What was done.
     pub fn kind(&self) -> ChangeKind {
-        match (&self.before, self.after) {
+        match (&self.before, &self.after) {
             (Before::At { .. }, _) => ChangeKind::Move,
             (_, After::Nothing) => ChangeKind::Delete,
-            (_, After::Directory) => ChangeKind::CreateDirectory,
+            (_, After::Directory | After::Tree(_)) => ChangeKind::CreateDirectory,
             (Before::Nothing, _) => ChangeKind::Create,
             _ => ChangeKind::Modify,
         }
     }
+
+    /// Where it was before a move.
+    pub fn origin(&self) -> Option<&[u8]> {
+        match &self.before {
+            Before::At { from, .. } => Some(from),
+            _ => None,
+        }
+    }
+
+    /// Whether it is not to be seen or touched: a rule denies it, or it is outside of the root.
+    fn is_denied(&self, workspace: &Workspace) -> bool {
+        let is_directory = self.is_of_directory();
+        [Some(self.path.as_slice()), self.origin()].into_iter().flatten().any(|path| {
+            let is_outside = path.starts_with(b"/") && !workspace.is_relaxed();
+            is_outside || workspace.policy().denies(path, is_directory)
+        })
+    }
 }
 
-impl Size {
-    fn of(step: &LoggedStep) -> Size {
-        let mut size = Size { changes: step.changes.len(), ..Size::default() };
-        for change in &step.changes {
-            match &change.before {
-                Before::Content { old, .. } => size.bytes += old.len(),
-                Before::File(_) => size.files += 1,
-                Before::Directory(tree) => size.files += tree.handles(),
-                _ => {}
+impl LoggedStep {
+    fn new(call: &Call, undone: Option<&LoggedStep>) -> LoggedStep {
+        LoggedStep {
+            number: 0,
+            record: Vec::new(),
+            call_id: call.id().map(str::to_owned),
+            is_undo: undone.is_some_and(|undone| !undone.is_undo),
+            undid: undone.map(|undone| undone.number),
+            renewed: undone.map_or(Vec::new(), |undone| undone.renewed.clone()),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Its number, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The id that the host gave to the call.
+    pub fn call_id(&self) -> Option<&str> {
+        self.call_id.as_deref()
+    }
+
+    /// Whether it is an undo, which can be undone to make the change again.
+    pub fn is_undo(&self) -> bool {
+        self.is_undo
+    }
+
+    /// The changes of paths, in the order in which they were made.
+    pub fn changes(&self) -> &[LoggedChange] {
+        &self.changes
+    }
+
+    /// Whether it has this number, or took the place of the step that had it.
+    pub fn is_called(&self, number: u64) -> bool {
+        self.number == number || self.undid == Some(number)
+    }
+
+    /// The files and links that it found, with the paths that they had.
+    pub(super) fn found(&self) -> Vec<(Vec<u8>, FileMark)> {
+        let places = self.places_before();
+        let found = |(change, place): (&LoggedChange, &[u8])| {
+            let found = change.before.found().into_iter();
+            found.map(|(below, mark)| (joined(place, below), mark)).collect::<Vec<_>>()
+        };
+        self.changes.iter().zip(places).flat_map(found).collect()
+    }
+
+    /// The paths of the changes before the step, in which a file may be moved and changed.
+    fn places_before(&self) -> Vec<&[u8]> {
+        let moves = self.changes.iter().filter_map(|it| Some((it.path.as_slice(), it.origin()?)));
+        let moves: HashMap<&[u8], &[u8]> = moves.collect();
+        let paths = self.changes.iter().map(|change| change.path.as_slice());
+        paths.map(|path| moves.get(path).copied().unwrap_or(path)).collect()
+    }
+
+    /// Whether nothing of it is made, or nothing any more.
+    fn is_unmade(&self, workspace: &Workspace) -> bool {
+        self.changes.iter().zip(self.places_before()).all(|(change, place)| {
+            let is_free = |path: &[u8]| Before::Nothing.is_at(workspace, path);
+            change.before.is_at(workspace, place) && (place == change.path || is_free(&change.path))
+        })
+    }
+}
+
+impl Log {
+    /// Begins a step of a change that is being prepared, which may undo a step.
+    pub(super) fn begin(
+        &self,
+        workspace: &Workspace,
+        call: &Call,
+        undone: Option<&LoggedStep>,
+    ) -> Draft {
+        let store = match &self.0 {
+            Store::Memory(log) => DraftStore::Memory(log.clone()),
+            Store::Disk(log) => {
+                log.begin(workspace).map_or_else(DraftStore::None, DraftStore::Disk)
+            }
+        };
+        let (step, durability) = (LoggedStep::new(call, undone), workspace.durability());
+        Draft { store, step, durability, failure: None, is_amended: false }
+    }
+
+    /// The steps that this workspace may see.
+    pub fn steps(&self, workspace: &Workspace) -> Loaded {
+        let mut loaded = match &self.0 {
+            Store::Memory(log) => log.load(),
+            Store::Disk(log) => log.load(workspace),
+        };
+        let renewed: HashMap<_, _> =
+            loaded.steps.iter().flat_map(|step| step.renewed.iter().copied()).collect();
+        for change in loaded.steps.iter_mut().flat_map(|step| &mut step.changes) {
+            if let After::Entry(mark) = &mut change.after {
+                // Each is newer than the one before, so that there is an end.
+                while let Some(now) = renewed.get(mark) {
+                    *mark = *now;
+                }
             }
         }
-        size
+        let is_denied =
+            |step: &LoggedStep| step.changes.iter().any(|change| change.is_denied(workspace));
+        loaded.steps.retain(|step| !is_denied(step));
+        loaded
     }
 
-    fn add(&mut self, other: Size) {
-        self.changes += other.changes;
-        self.bytes += other.bytes;
-        self.files += other.files;
+    /// The files that were below the path of a change before it, or at it, where its path below is empty. What
+    /// cannot be read any more, a link and a directory are not among them.
+    pub fn old_files<'a>(
+        &'a self,
+        workspace: &'a Workspace,
+        step: &'a LoggedStep,
+        change: &'a LoggedChange,
+    ) -> Vec<(Vec<u8>, OldFile<'a>)> {
+        let file =
+            |kept: OldContent<'a>| OldFile { workspace, log: self, path: &change.path, kept };
+        let one = |file: OldFile<'a>| vec![(Vec::new(), file)];
+        match &change.before {
+            Before::Nothing => one(file(OldContent::None)),
+            Before::Content { old, .. } => one(file(OldContent::Kept(step, old))),
+            Before::File { kept, .. } => {
+                let source = self.source(workspace, step, kept);
+                source.map_or(Vec::new(), |source| one(file(OldContent::File(source))))
+            }
+            Before::Directory(tree) => {
+                let tree = self.tree(workspace, step, tree);
+                let files = tree.iter().flat_map(|tree| tree.files());
+                let file = |(path, source): (&[u8], &Source)| {
+                    (path.to_vec(), file(OldContent::File(source.clone())))
+                };
+                files.map(file).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
-    fn subtract(&mut self, other: Size) {
-        self.changes -= other.changes;
-        self.bytes -= other.bytes;
-        self.files -= other.files;
+    #[cfg(test)]
+    pub(super) fn is_in_memory(&self) -> bool {
+        matches!(self.0, Store::Memory(_))
     }
 
-    fn is_over_limit(self) -> bool {
-        self.changes > MAX_CHANGES || self.bytes > MAX_BYTES || self.files > MAX_FILES
+    /// Refers to the copies of deleted files by which an undo restored them, where they are kept open.
+    pub(super) fn refer_to_copies(
+        &self,
+        found: &[(Vec<u8>, FileMark)],
+        open: impl Fn(&[u8]) -> Option<Arc<File>>,
+    ) {
+        if let Store::Memory(log) = &self.0 {
+            log.refer_to_copies(found, open);
+        }
+    }
+
+    /// Where kept content can be opened.
+    ///
+    /// # Errors
+    /// Failures to open the log.
+    pub(super) fn source(
+        &self,
+        workspace: &Workspace,
+        step: &LoggedStep,
+        kept: &Kept,
+    ) -> io::Result<Source> {
+        Ok(match (kept, &self.0) {
+            (Kept::Open(file), _) => Source::Open(file.clone()),
+            (Kept::Beside(number), Store::Disk(log)) => {
+                Source::Named(log.directory(workspace)?, record::beside(step.number, *number))
+            }
+            (Kept::InRecord { .. }, Store::Disk(log)) => {
+                Source::Named(log.directory(workspace)?, step.record.clone())
+            }
+            _ => return Err(io::ErrorKind::NotFound.into()),
+        })
+    }
+
+    /// Kept content of at most [`MAX_FILE_BYTES`].
+    ///
+    /// # Errors
+    /// `FileTooLarge`, and failures to read it.
+    pub(super) fn read<'a>(
+        &self,
+        workspace: &Workspace,
+        step: &LoggedStep,
+        kept: &'a Kept,
+    ) -> io::Result<Cow<'a, [u8]>> {
+        if let Kept::Memory(content) = kept {
+            return Ok(Cow::Borrowed(content));
+        }
+        let file = self.source(workspace, step, kept)?.open()?;
+        let (offset, length) = match kept {
+            Kept::InRecord { offset, length } => (*offset, *length),
+            _ => (0, file.stat()?.size),
+        };
+        let length = usize::try_from(length).ok().filter(|length| *length <= MAX_FILE_BYTES);
+        let length = length.ok_or(io::ErrorKind::FileTooLarge)?;
+        let content = file.read_range(offset, length, length)?;
+        if content.len() < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Cow::Owned(content))
+    }
+
+    /// The content after a change, of which the old content is kept; `None` where it is not known.
+    pub(super) fn content_after(
+        &self,
+        workspace: &Workspace,
+        step: &LoggedStep,
+        (old, after): (&[u8], &After),
+    ) -> io::Result<Option<Vec<u8>>> {
+        let After::Content { version, replaced: Some(Part { head, tail, middle }) } = after else {
+            return Ok(None);
+        };
+        let ends = [head, tail].map(|end| usize::try_from(*end).unwrap_or(usize::MAX));
+        let (Some(head), Some(tail)) =
+            (old.get(..ends[0]), old.len().checked_sub(ends[1]).map(|at| &old[at..]))
+        else {
+            return Ok(None);
+        };
+        let content = [head, &*self.read(workspace, step, middle)?, tail].concat();
+        Ok((Version::of(&content) == *version).then_some(content))
+    }
+
+    /// A deleted directory.
+    ///
+    /// # Errors
+    /// A reason why it cannot be listed.
+    pub(super) fn tree(
+        &self,
+        workspace: &Workspace,
+        step: &LoggedStep,
+        kept: &KeptTree,
+    ) -> Result<Arc<RemovedTree>, &'static str> {
+        match (kept, &self.0) {
+            (KeptTree::Open(tree), _) => Ok(tree.clone()),
+            (KeptTree::Beside(number), Store::Disk(log)) => {
+                let lost = |_| "the log of changes cannot be read";
+                let dir = log.directory(workspace).map_err(lost)?;
+                RemovedTree::stored(&dir, record::beside(step.number, *number)).map(Arc::new)
+            }
+            (KeptTree::Beside(_), Store::Memory(_)) => Err("it is in another log"),
+        }
     }
 }
 
-impl ChangeLog {
-    /// Adds a step. Returns a sentence on what cannot be undone because of it.
-    pub(super) fn add(&self, call_id: Option<&str>, changes: Vec<LoggedChange>) -> Option<String> {
-        if changes.is_empty() {
+/// What was at a path before a change.
+#[derive(Debug)]
+pub struct OldFile<'a> {
+    workspace: &'a Workspace,
+    log: &'a Log,
+    /// The path of the change.
+    path: &'a [u8],
+    kept: OldContent<'a>,
+}
+
+#[derive(Debug)]
+enum OldContent<'a> {
+    None,
+    /// The old content of a change of this step.
+    Kept(&'a LoggedStep, &'a Kept),
+    /// A file that was deleted. All of them may be more than fits into memory, so each is read when it is
+    /// asked for.
+    File(Source),
+}
+
+impl OldFile<'_> {
+    /// Its content; `None` if nothing was there.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` for a file over [`MAX_FILE_BYTES`], and failures to read it.
+    pub fn read(&self) -> Result<Option<Cow<'_, [u8]>>, Error> {
+        let failed = |error| Error::io("read", &escape::exact_path(self.path), error);
+        match &self.kept {
+            OldContent::None => Ok(None),
+            OldContent::Kept(step, kept) => {
+                self.log.read(self.workspace, step, kept).map(Some).map_err(failed)
+            }
+            OldContent::File(file) => {
+                let file = file.open().map_err(failed)?;
+                let size = file.stat().map_err(failed)?.size;
+                if size > MAX_FILE_BYTES as u64 {
+                    let message = format!("it had {size} bytes, the limit is {MAX_FILE_BYTES}");
+                    return Err(Error::new(ErrorCode::TooLarge, message));
+                }
+                Ok(Some(Cow::Owned(file.read_up_to(MAX_FILE_BYTES).map_err(failed)?)))
+            }
+        }
+    }
+}
+
+/// A step of a change that is being made.
+#[derive(Debug)]
+pub(super) struct Draft {
+    store: DraftStore,
+    step: LoggedStep,
+    durability: Durability,
+    /// Why the change cannot be undone. It is listed all the same, so that nobody takes the one before it for
+    /// the last.
+    failure: Option<String>,
+    /// Whether the store has another step by now.
+    is_amended: bool,
+}
+
+#[derive(Debug)]
+enum DraftStore {
+    Memory(Arc<MemoryLog>),
+    Disk(DiskDraft),
+    /// Nothing is logged; with what is to be said of it.
+    None(Option<String>),
+}
+
+impl Draft {
+    /// Whether nothing need be kept.
+    pub(super) fn is_failed(&self) -> bool {
+        self.failure.is_some() || matches!(self.store, DraftStore::None(_))
+    }
+
+    /// Gives up keeping what the undo of the step needs, for this reason.
+    pub(super) fn fail(&mut self, why: impl Into<String>) {
+        self.failure.get_or_insert_with(|| why.into());
+    }
+
+    fn or_fail<T>(&mut self, kept: io::Result<T>) -> Option<T> {
+        kept.map_err(|error| self.fail(format!("its log cannot be written: {error}"))).ok()
+    }
+
+    fn keep(&mut self, content: Vec<u8>) -> Option<Kept> {
+        let kept = match &mut self.store {
+            DraftStore::Disk(disk) => disk.append(&content),
+            _ => Ok(Kept::Memory(Arc::new(content))),
+        };
+        self.or_fail(kept)
+    }
+
+    /// Keeps the old content of a file that gets new content.
+    pub(super) fn keep_replaced(&mut self, old: Vec<u8>, new: &[u8]) -> Option<(Kept, Part)> {
+        let head = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+        let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
+        let tail = rest.take_while(|(old, new)| old == new).count();
+        let middle = self.keep(new[head..new.len() - tail].to_vec())?;
+        let part = Part { head: head as u64, tail: tail as u64, middle };
+        Some((self.keep(old)?, part))
+    }
+
+    /// Keeps a file by a copy of its own.
+    pub(super) fn keep_copy(&mut self, file: &File, call: &Call) -> Option<Kept> {
+        let durability = self.durability;
+        let DraftStore::Disk(disk) = &mut self.store else {
+            self.fail("the file was too large to be kept");
+            return None;
+        };
+        let kept = disk.copy(file, durability, call);
+        self.or_fail(kept)
+    }
+
+    /// Keeps a file that is about to be deleted: by another name where the file system can, since its
+    /// content then need not be copied. Returns its stat data if it has one now.
+    pub(super) fn keep_removed(
+        &mut self,
+        (dir, name): (&Dir, &[u8]),
+        seen: &Stat,
+        call: &Call,
+    ) -> Option<(Kept, Option<Stat>)> {
+        let file = self.or_fail(dir.open_file(name))?;
+        match &mut self.store {
+            DraftStore::Disk(disk) => {
+                // With a further name it would look for as long as it is kept as if it had several.
+                let linked = if seen.links == 1 { disk.link((dir, name), seen) } else { None };
+                match linked {
+                    Some((kept, stat)) => Some((kept, Some(stat))),
+                    None => Some((self.keep_copy(&file, call)?, None)),
+                }
+            }
+            _ if !is_restorable(seen) => {
+                self.fail("the file had several hard links");
+                None
+            }
+            _ => Some((Kept::Open(Arc::new(file)), None)),
+        }
+    }
+
+    /// Where a directory that is deleted is moved to instead; `None` if it is kept by its open files.
+    pub(super) fn place_of_tree(&mut self) -> Option<(Arc<Dir>, Vec<u8>)> {
+        match &mut self.store {
+            DraftStore::Disk(disk) => Some(disk.place_of_tree()),
+            _ => None,
+        }
+    }
+
+    /// The directory that [`Draft::place_of_tree`] is for, of so many bytes.
+    pub(super) fn keep_tree(&mut self, bytes: u64) -> KeptTree {
+        let DraftStore::Disk(disk) = &mut self.store else {
+            unreachable!("only a log in a directory has a place for it");
+        };
+        KeptTree::Beside(disk.add_beside(bytes))
+    }
+
+    /// Puts the step on stable storage, as far as the workspace wants that, before it is made.
+    pub(super) fn write_ahead(&mut self, changes: Vec<LoggedChange>) {
+        self.step.changes = changes;
+        if matches!(&self.store, DraftStore::Memory(log) if log.is_too_large(&self.step))
+            || self.is_over_limit()
+        {
+            self.fail("it is larger than the whole log of changes");
+        }
+        let (durability, is_failed) = (self.durability, self.is_failed());
+        if let DraftStore::Disk(disk) = &mut self.store
+            && !is_failed
+        {
+            let written = disk.write(&self.step).and_then(|()| disk.sync(durability));
+            self.or_fail(written);
+        }
+    }
+
+    /// Whether so much is kept that the step cannot be logged.
+    pub(super) fn is_over_limit(&self) -> bool {
+        matches!(&self.store, DraftStore::Disk(disk) if disk.is_too_large())
+    }
+
+    /// Says what became of the files that the undone step had found, by which earlier steps know them.
+    pub(super) fn renew(&mut self, pairs: impl Iterator<Item = (FileMark, FileMark)>) {
+        let known = self.step.renewed.len();
+        self.step.renewed.extend(pairs.filter(|(found, now)| found != now));
+        self.is_amended |= self.step.renewed.len() > known;
+    }
+
+    /// Corrects the changes of the step that was made, of which more is known now.
+    pub(super) fn correct(&mut self, mut correct: impl FnMut(&mut LoggedChange) -> bool) {
+        for change in &mut self.step.changes {
+            self.is_amended |= correct(change);
+        }
+    }
+
+    /// Lists the step, which is made. Returns a sentence on what cannot be undone because of it.
+    pub(super) fn publish(mut self) -> Option<String> {
+        if self.step.changes.is_empty() {
             return None;
         }
-        let not_kept = changes.iter().find_map(|change| match change.before {
-            Before::NotKept(why) => Some(why),
-            _ => None,
-        });
-        let mut state = lock(&self.state);
-        state.last += 1;
-        let number = state.last;
-        let call_id = call_id.map(str::to_owned);
-        let step = LoggedStep { number, call_id, changes };
-        state.size.add(Size::of(&step));
-        state.steps.push_back(step);
-        let before = state.dropped;
-        while state.size.is_over_limit() {
-            state.drop_oldest();
+        for change in self.step.changes.iter_mut().filter(|_| self.failure.is_some()) {
+            let why = self.failure.clone().expect("there is a failure");
+            change.before = Before::NotKept(why.into());
         }
-        let too_large =
-            state.steps.is_empty().then_some("it is larger than the whole log of changes");
-        if let Some(why) = not_kept.or(too_large) {
-            return Some(format!("this change cannot be undone: {why}"));
-        }
-        // A full log drops one with each.
-        let dropped = state.dropped - before;
-        (dropped > 1).then(|| format!("{dropped} older changes can no longer be undone"))
-    }
-
-    /// All steps, oldest first, and how many older ones were dropped.
-    pub fn steps(&self) -> (Vec<LoggedStep>, u64) {
-        let state = lock(&self.state);
-        (state.steps.iter().cloned().collect(), state.dropped)
-    }
-
-    /// One step.
-    pub(super) fn step(&self, number: u64) -> Option<LoggedStep> {
-        lock(&self.state).steps.iter().find(|step| step.number == number).cloned()
-    }
-
-    /// Removes a step that was undone. Each file that it found, the first of a pair, is the second by
-    /// now: the changes before it that left this very file, as it was found, can be undone next. `copies`
-    /// are files that took the place of deleted ones.
-    pub(super) fn undone(
-        &self,
-        number: u64,
-        present: &[(FileMark, FileMark)],
-        copies: &[(FileMark, Arc<File>)],
-    ) {
-        let mut state = lock(&self.state);
-        let Some(at) = state.steps.iter().position(|step| step.number == number) else { return };
-        if let Some(step) = state.steps.remove(at) {
-            state.size.subtract(Size::of(&step));
-        }
-        let earlier = state.steps.iter_mut().filter(|step| step.number < number);
-        for change in earlier.flat_map(|step| &mut step.changes) {
-            change.before.replace_files(copies);
-            if let After::Entry(mark) = &mut change.after
-                && let Some((_, now)) = present.iter().find(|(found, _)| found == mark)
-            {
-                *mark = *now;
+        let is_amended = self.is_amended || self.failure.is_some();
+        let dropped = match self.store {
+            DraftStore::None(said) => return said,
+            DraftStore::Memory(log) => Ok(log.add(self.step)),
+            DraftStore::Disk(disk) => {
+                disk.publish(&self.step, (self.failure.is_some(), is_amended))
             }
-        }
-    }
-}
-
-impl State {
-    fn drop_oldest(&mut self) {
-        match self.steps.pop_front() {
-            Some(step) => {
-                self.size.subtract(Size::of(&step));
-                self.dropped += 1;
+        };
+        match dropped.map_err(|error| format!("its log cannot be written: {error}")) {
+            Err(why) => Some(format!("this change cannot be undone, because {why}")),
+            Ok(_) if self.failure.is_some() => {
+                self.failure.map(|why| format!("this change cannot be undone, because {why}"))
             }
-            None => self.size = Size::default(),
+            // A full log drops one with each.
+            Ok(dropped) => {
+                (dropped > 1).then(|| format!("{dropped} older changes can no longer be undone"))
+            }
         }
     }
 }

@@ -11,8 +11,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{File, split_at_count};
 use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::commit;
-use crate::workspace::path::written;
+use crate::workspace::path::{commit, written};
 use crate::workspace::{Durability, WorkspacePath};
 
 /// The largest file whose content is kept in memory for restoring it, in bytes.

@@ -175,8 +175,8 @@ impl From<Identity> for FileId {
 }
 
 /// A file and the state of its content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileMark {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct FileMark {
     id: FileId,
     size: u64,
     /// Seconds and nanoseconds since 1970.
@@ -366,6 +366,11 @@ impl JournalPlace {
             Some(path) => JournalPlace::of_root_elsewhere(root, path),
             None => Ok(JournalPlace::in_root(root.clone())),
         }
+    }
+
+    /// Whether there is a journal, or something with its name.
+    pub(super) fn is_used(&self) -> bool {
+        !matches!(self.dir.stat(&self.name), Err(error) if error.kind() == io::ErrorKind::NotFound)
     }
 
     pub(super) fn dir(&self) -> &Dir {

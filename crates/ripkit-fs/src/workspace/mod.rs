@@ -46,8 +46,7 @@ use crate::escape;
 use crate::os::{self, Dir, Kind};
 use change::ChangeHooks;
 pub use change::{Change, ChangeKind, Review};
-use change_log::ChangeLog;
-pub use change_log::{Before, LoggedChange, LoggedStep};
+pub use change_log::{ChangeLog, Loaded, Log, LoggedChange, LoggedStep, OldFile};
 pub use commit::Transaction;
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub use fingerprint::{Fingerprint, RecentFingerprint};
@@ -723,24 +722,40 @@ impl Workspace {
         self
     }
 
-    /// Keeps a log of the changes from now on, from which they can be listed and undone.
-    pub fn with_change_log(mut self) -> Workspace {
-        Arc::make_mut(&mut self.0).hooks.set_log(ChangeLog::default());
+    /// Keeps a log of the changes from now on, from which they can be listed and undone. One in a directory
+    /// below the root is denied, like what [`Workspace::deny`] names.
+    pub fn with_change_log(mut self, log: &ChangeLog) -> Workspace {
+        if let Some(below) = log.directory().and_then(|directory| self.below_canonical(directory)) {
+            self = self.with_policy(|policy| policy.deny_below(&below));
+        }
+        Arc::make_mut(&mut self.0).hooks.set_log(log.open());
         self
     }
 
+    /// The path of a directory of the host in the root, if it is there; it need not exist.
+    fn below_canonical(&self, directory: &Path) -> Option<Vec<u8>> {
+        let absolute = std::path::absolute(directory).ok()?;
+        let (existing, missing) = absolute.ancestors().find_map(|above| {
+            let missing = absolute.strip_prefix(above).ok()?;
+            Some((os::canonical(above).ok()?, missing))
+        })?;
+        let directory = existing.join(missing);
+        let below = directory.strip_prefix(&self.0.canonical).ok()?;
+        Some(resolve::names_of(below).join(&b'/'))
+    }
+
     /// The log of changes, if one is kept.
-    pub fn change_log(&self) -> Option<&ChangeLog> {
+    pub fn change_log(&self) -> Option<&Log> {
         self.0.hooks.log().map(|log| &**log)
     }
 
-    /// Undoes the step of the log with this number. Returns notes.
+    /// Undoes a step of the log, which [`Log::steps`] returned, as a step of its own. Returns notes.
     ///
     /// # Errors
-    /// `CONFLICT` if one of its files was changed since; `INVALID_ARGUMENT` if it cannot be undone or is
+    /// `CONFLICT` if one of its files was changed since in the same lines; `INVALID_ARGUMENT` if it cannot be undone or is
     /// not in the log; and those of [`Transaction::commit`]. Then nothing is changed.
-    pub fn undo(&self, number: u64, call: &Call) -> Result<Vec<String>, Error> {
-        undo::undo(self, number, call)
+    pub fn undo(&self, step: &LoggedStep, call: &Call) -> Result<Vec<String>, Error> {
+        undo::undo(self, step, call)
     }
 
     fn hooks(&self) -> &ChangeHooks {

@@ -118,17 +118,6 @@ impl OpenFile {
         &self.file
     }
 
-    /// What [`OpenFile::read`] read, without the file.
-    pub(super) fn into_content(self) -> Option<Vec<u8>> {
-        self.content
-    }
-
-    /// The file, unlocked and without what was read.
-    pub(super) fn into_file(self) -> File {
-        self.file.unlock();
-        self.file
-    }
-
     pub(super) fn stat(&self) -> &Stat {
         &self.stat
     }

@@ -59,6 +59,8 @@ pub struct PathPolicy {
     deny: Vec<Arc<Gitignore>>,
     /// The directories outside of which all is denied, folded as names are; all is allowed if empty.
     allowed: Arc<[Vec<u8>]>,
+    /// A directory that is the library's own, folded as names are.
+    own: Option<Vec<u8>>,
     /// Whether the file system ignores case and Unicode composition in names.
     folds: bool,
     /// The absolute path of the root as names with `/` between, without a leading `/`.
@@ -97,8 +99,13 @@ impl PathPolicy {
         self.allowed = directories.map(|path| self.folded_path(&path).into_owned()).collect();
     }
 
+    /// Denies a directory of the root and what is below it.
+    pub(super) fn deny_below(&mut self, directory: &[u8]) {
+        self.own = Some(self.folded_path(directory).into_owned());
+    }
+
     pub(super) fn has_deny_rules(&self) -> bool {
-        !self.deny.is_empty() || !self.allowed.is_empty()
+        self.own.is_some() || !self.deny.is_empty() || !self.allowed.is_empty()
     }
 
     /// Whether an entry is refused because it has several hard links.
@@ -139,13 +146,27 @@ impl PathPolicy {
         let Some(outside) = relative.strip_prefix(b"/") else {
             return self.matched(relative).or(self.denial_outside(relative));
         };
+        let own = self.denial_outside(relative);
         let below = outside.strip_prefix(self.root.as_slice());
         let below = below.and_then(|below| below.strip_prefix(b"/"));
-        self.matched(outside).or(below.map(|below| self.matched(below)).unwrap_or_default())
+        self.matched(outside).or(below.map(|below| self.matched(below)).unwrap_or_default()).or(own)
     }
 
-    /// Denies what lies outside of the allowed directories; what is above one must be a directory.
+    /// Denies what lies in the library's own directory, and outside of the allowed ones; what is above one
+    /// of these must be a directory.
     fn denial_outside(&self, relative: &[u8]) -> Denial {
+        let own = self.own.as_ref().filter(|_| !relative.is_empty());
+        if let Some(own) = own {
+            let path = self.folded_path(relative);
+            let root = [b"/".as_slice(), &self.root, b"/"].concat();
+            let path = path.strip_prefix(root.as_slice()).unwrap_or(&path);
+            if path
+                .strip_prefix(own.as_slice())
+                .is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+            {
+                return Denial { file: true, directory: true };
+            }
+        }
         if self.allowed.is_empty() || self.relaxed || relative.is_empty() {
             return Denial::default();
         }

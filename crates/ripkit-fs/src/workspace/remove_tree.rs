@@ -9,15 +9,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ripkit_edit::text::counted;
-
 use crate::byte_path::joined;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::hint::NextStep;
 use crate::os::{Dir, Identity, Kind, Obstacle, Rename};
-use crate::workspace::change_log::Before;
 use crate::workspace::path::{changed, stranded};
 use crate::workspace::policy::denied_within;
 use crate::workspace::rename::rename_exclusive;
@@ -25,6 +22,7 @@ use crate::workspace::resolve::names_of;
 use crate::workspace::restore::RemovedTree;
 use crate::workspace::temp::{keep_aside, random_name};
 use crate::workspace::{Workspace, WorkspacePath, entry};
+use ripkit_edit::text::counted;
 
 /// How many entries of a directory are listed before they are removed.
 const BATCH: usize = 10_000;
@@ -210,28 +208,36 @@ impl CheckedTree {
         self.count
     }
 
-    /// Removes the tree; also returns what was removed, if it `keeps` it.
+    /// Removes the tree; also returns it if it is kept by its open files, or why it is not kept.
     ///
     /// # Errors
     /// `CONFLICT`, and failures to remove an entry: then the rest has its name back.
     pub(super) fn remove(
         &self,
         path: &WorkspacePath,
-        keeps: bool,
-    ) -> Result<(TreeCount, Before), Error> {
+        keep: Keep<'_>,
+    ) -> Result<(TreeCount, Option<KeptOpen>), Error> {
         let failed = |error| Error::io("delete", path.as_str(), error);
         // The lock keeps the tree from being swept under its temporary name.
         if let Ok(false) = self.top.try_lock() {
             return Err(changed(path, "another process is using it"));
         }
         let (parent, name) = path.entry();
-        let aside = random_name();
-        parent.rename(name, (parent, &aside), Rename::Replace).map_err(failed)?;
-        let put_back = || {
-            let back = rename_exclusive(parent, &aside, (parent, name));
-            back.map_err(|error| (keep_aside(parent, &aside), error))
+        let random = random_name();
+        let (place, aside, is_kept) = match keep {
+            Keep::At(dir, at) if rename_exclusive(parent, name, (dir, at)).is_ok() => {
+                (&**dir, at, true)
+            }
+            _ => {
+                parent.rename(name, (parent, &random), Rename::Replace).map_err(failed)?;
+                (&**parent, random.as_slice(), false)
+            }
         };
-        let wrong = match parent.stat(&aside) {
+        let put_back = || {
+            let back = rename_exclusive(place, aside, (parent, name));
+            back.map_err(|error| (keep_aside(place, aside), error))
+        };
+        let wrong = match place.stat(aside) {
             Ok(now) if now.identity == self.identity => None,
             Ok(_) => Some(changed(path, "another process replaced it meanwhile")),
             Err(error) => Some(failed(error)),
@@ -240,15 +246,22 @@ impl CheckedTree {
             put_back().map_err(|(kept, error)| stranded(path, &kept, error))?;
             return Err(wrong);
         }
-        let kept = if keeps { RemovedTree::keep(&self.top) } else { Err("no log is kept") };
+        if is_kept {
+            return Ok((self.count, None));
+        }
+        let kept = match keep {
+            Keep::No => None,
+            Keep::Open => Some(RemovedTree::keep(&self.top)),
+            // What was copied before is all that it has, unless it says why not.
+            Keep::At(dir, at) => check_copy((dir, at), parent, aside).err().map(Err),
+        };
         let mut removal = Removal::new(&self.top, self.identity);
-        let Err(left) = removal.run(parent, &aside, |_| false) else {
-            let before = match kept {
-                Ok(kept) if kept.count() == removal.count => Before::Directory(Arc::new(kept)),
-                Ok(_) => Before::NotKept("another process wrote into the directory meanwhile"),
-                Err(why) => Before::NotKept(why),
-            };
-            return Ok((removal.count, before));
+        let Err(left) = removal.run(parent, aside, |_| false) else {
+            let is_all = |kept: &RemovedTree| kept.count() == removal.count;
+            let written = "another process wrote into the directory meanwhile";
+            let kept =
+                kept.map(|kept| kept.and_then(|kept| is_all(&kept).then_some(kept).ok_or(written)));
+            return Ok((removal.count, kept));
         };
         let rest = match put_back() {
             Ok(()) => "is still there".to_owned(),
@@ -256,6 +269,33 @@ impl CheckedTree {
         };
         Err(removal.failed(path, left, &rest))
     }
+}
+
+/// Checks that a tree that was copied before is as it was then.
+fn check_copy(
+    (dir, at): (&Arc<Dir>, &[u8]),
+    parent: &Arc<Dir>,
+    aside: &[u8],
+) -> Result<(), &'static str> {
+    let survey = |dir: &Arc<Dir>, name: &[u8]| {
+        let surveyed = RemovedTree::stored(dir, name.to_vec())?.survey();
+        surveyed.map(|(version, _)| version).map_err(|_| "the directory could not be read")
+    };
+    let is_same = survey(dir, at)? == survey(parent, aside)?;
+    is_same.then_some(()).ok_or("another process wrote into the directory meanwhile")
+}
+
+/// A tree that is kept by its open files, or why it is not kept.
+pub(super) type KeptOpen = Result<RemovedTree, &'static str>;
+
+/// How a tree that is removed is kept.
+#[derive(Clone, Copy)]
+pub(super) enum Keep<'a> {
+    No,
+    /// By its open files.
+    Open,
+    /// In another directory, to which it is moved if that is possible, or was copied.
+    At(&'a Arc<Dir>, &'a [u8]),
 }
 
 /// The check of a tree in progress.

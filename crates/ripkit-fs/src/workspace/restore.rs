@@ -8,25 +8,64 @@ use std::sync::Arc;
 use crate::byte_path::{joined, split_name};
 use crate::context::Call;
 use crate::error::Error;
-use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES};
+use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES, Stat};
 use crate::workspace::change::ChangeKind;
 use crate::workspace::change_log::MAX_FILES;
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::journal::FileMark;
 use crate::workspace::path::commit;
+use crate::workspace::policy::denied_within;
 use crate::workspace::remove_tree::{TreeCount, discard};
 use crate::workspace::rename::rename_exclusive;
 use crate::workspace::temp::random_name;
-use crate::workspace::{Durability, MAX_FILE_BYTES, WorkspacePath};
+use crate::workspace::{Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath};
 
-/// The most entries of a deleted directory that are kept.
+/// The most entries of a deleted directory that are kept open, and of one that is kept in a directory.
 const MAX_ENTRIES: usize = 10_000;
+const MAX_STORED_ENTRIES: usize = 1_000_000;
+
+/// What an entry takes besides its content, in bytes.
+const ENTRY_BYTES: u64 = 256;
 
 /// The permissions of a file until it gets those of the old one.
 const PRIVATE: u32 = 0o600;
 
 /// The permissions of a directory until it gets those of the old one.
 const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// A deleted file or directory, where it is kept.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Open(Arc<File>),
+    /// In this directory, or below it.
+    Named(Arc<Dir>, Vec<u8>),
+}
+
+impl Source {
+    /// # Errors
+    /// Failures to open it.
+    pub(super) fn open(&self) -> io::Result<Arc<File>> {
+        match self {
+            Source::Open(file) => Ok(file.clone()),
+            Source::Named(dir, path) => {
+                let (dir, name) = place_in(dir, path)?;
+                dir.open_file(name).map(Arc::new)
+            }
+        }
+    }
+
+    /// # Errors
+    /// Failures to examine it.
+    pub(super) fn stat(&self) -> io::Result<Stat> {
+        match self {
+            Source::Open(file) => file.stat(),
+            Source::Named(dir, path) => {
+                let (dir, name) = place_in(dir, path)?;
+                dir.stat(name)
+            }
+        }
+    }
+}
 
 /// Gives deleted files names again.
 #[derive(Debug)]
@@ -48,16 +87,20 @@ impl Restorer {
     /// Those of [`check_stop`], and failures to write.
     pub(super) fn restore_file(
         &mut self,
-        old: &File,
+        source: &Source,
         (dir, name): (&Dir, &[u8]),
         call: &Call,
     ) -> io::Result<Vec<&'static str>> {
         let mut lost = Vec::new();
+        let old = &*source.open()?;
         let stat = old.stat()?;
+        // Of one that is kept by a name, this one is not another.
+        let is_shared = stat.links > u64::from(matches!(source, Source::Named(..)));
         let copy = self.copies.get(&stat.identity);
         if let Some(same) = copy.or_else(|| (stat.links > 0).then_some(old)) {
             match dir.link_file(same, name) {
-                Err(error) if cannot_be_linked(&error) => lost.push("hard links"),
+                Err(error) if cannot_be_linked(&error) && is_shared => lost.push("hard links"),
+                Err(error) if cannot_be_linked(&error) => {}
                 linked => return linked.map(|()| lost),
             }
         }
@@ -66,7 +109,7 @@ impl Restorer {
         lost.extend(new.copy_attributes(old)?);
         new.copy_times(old)?;
         self.durability.sync_file(&new)?;
-        if LINKS_HANDLES {
+        if LINKS_HANDLES && (is_shared || matches!(source, Source::Open(_))) {
             self.copies.insert(stat.identity, new);
         }
         Ok(lost)
@@ -75,7 +118,8 @@ impl Restorer {
 
 /// The content of a deleted file, as a host is shown it; `None` if it is larger than
 /// [`MAX_FILE_BYTES`].
-pub(super) fn shown_content(file: &File) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn shown_content(source: &Source) -> io::Result<Option<Vec<u8>>> {
+    let file = source.open()?;
     let size = usize::try_from(file.stat()?.size).unwrap_or(usize::MAX);
     if size > MAX_FILE_BYTES {
         return Ok(None);
@@ -85,9 +129,9 @@ pub(super) fn shown_content(file: &File) -> io::Result<Option<Vec<u8>>> {
     Ok((content.len() <= MAX_FILE_BYTES).then_some(content))
 }
 
-/// Whether a deleted file can be restored with all of its names.
-pub(super) fn is_restorable(file: &File) -> io::Result<bool> {
-    Ok(LINKS_HANDLES || file.stat()?.links <= 1)
+/// Whether a deleted file that is kept open can be restored with all of its names.
+pub(super) fn is_restorable(file: &Stat) -> bool {
+    LINKS_HANDLES || file.links <= 1
 }
 
 fn cannot_be_linked(error: &io::Error) -> bool {
@@ -97,17 +141,19 @@ fn cannot_be_linked(error: &io::Error) -> bool {
 
 /// A deleted directory with everything that was in it.
 #[derive(Clone, Debug)]
-pub struct RemovedTree {
+pub(super) struct RemovedTree {
     top: RemovedDirectory,
     /// The entries by their paths in the tree, each directory before what is in it.
     entries: Vec<(Vec<u8>, RemovedEntry)>,
+    /// The directory itself, where it was moved to.
+    place: Option<(Arc<Dir>, Vec<u8>)>,
 }
 
 #[derive(Clone, Debug)]
 enum RemovedEntry {
     Directory(RemovedDirectory),
     Link { text: Vec<u8>, mark: FileMark },
-    File(Arc<File>),
+    File(Source),
 }
 
 /// The attributes of a directory.
@@ -115,14 +161,10 @@ enum RemovedEntry {
 struct RemovedDirectory {
     mode: u32,
     /// For owner and extended attributes; `None` if no more files are kept open, and on Windows.
-    handle: Option<Arc<File>>,
+    handle: Option<Source>,
 }
 
 impl RemovedDirectory {
-    fn new(mode: u32) -> RemovedDirectory {
-        RemovedDirectory { mode, handle: None }
-    }
-
     /// Gives a new directory, which is complete, these attributes. Returns what could not be kept;
     /// `None` for all but the permissions.
     fn restore(
@@ -138,7 +180,8 @@ impl RemovedDirectory {
             new => new?,
         };
         // Network file systems forget deleted directories, even if they are open.
-        let copied = self.handle.as_ref().and_then(|old| new.copy_attributes(old).ok());
+        let copied =
+            self.handle.as_ref().and_then(|old| new.copy_attributes(&*old.open().ok()?).ok());
         if copied.is_none() {
             new.set_mode(self.mode)?;
         }
@@ -152,52 +195,98 @@ impl RemovedDirectory {
 impl RemovedTree {
     /// Keeps what is in a directory that will be removed, or says why that cannot be done.
     pub(super) fn keep(top: &Dir) -> Result<RemovedTree, &'static str> {
+        let mut tree = RemovedTree::list(top, None)?;
+        tree.open_directories(top);
+        Ok(tree)
+    }
+
+    /// What is in a directory, to be restored from there while it is not changed. Says why it cannot be read.
+    pub(super) fn stored(dir: &Arc<Dir>, name: Vec<u8>) -> Result<RemovedTree, &'static str> {
+        let top = dir.open_dir(&name).map_err(|_| "the directory cannot be found in the log")?;
+        let tree = RemovedTree::list(&top, Some((dir, &name)))?;
+        Ok(RemovedTree { place: Some((dir.clone(), name)), ..tree })
+    }
+
+    /// Lists a directory, with its files open, or by their names where it has a `place`.
+    fn list(top: &Dir, place: Option<(&Arc<Dir>, &[u8])>) -> Result<RemovedTree, &'static str> {
         let unreadable = |_| "something in the directory could not be read";
+        let max = if place.is_some() { MAX_STORED_ENTRIES } else { MAX_ENTRIES };
+        let named =
+            |path: &[u8]| place.map(|(dir, name)| Source::Named(dir.clone(), joined(name, path)));
+        let directory = |mode, path: &[u8]| RemovedDirectory { mode, handle: named(path) };
         let mode = top.stat(b".").map_err(unreadable)?.mode;
-        let mut tree = RemovedTree { top: RemovedDirectory::new(mode), entries: Vec::new() };
-        let mut ahead = vec![Vec::new()];
+        let entries = Vec::new();
+        let mut tree = RemovedTree { top: directory(mode, b""), entries, place: None };
+        let (mut ahead, mut files) = (vec![Vec::new()], 0);
         while let Some(below) = ahead.pop() {
             let dir = directory_at(top, &below).map_err(unreadable)?;
             let mut entries = Vec::new();
             let listed = dir.open_dir(b".").and_then(|listing| {
                 listing.list(|name, kind| {
                     entries.push((name.to_vec(), kind));
-                    let is_full = tree.entries.len() + entries.len() > MAX_ENTRIES;
+                    let is_full = tree.entries.len() + entries.len() > max;
                     if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                 })
             });
             listed.map_err(unreadable)?;
-            if tree.entries.len() + entries.len() > MAX_ENTRIES {
+            if tree.entries.len() + entries.len() > max {
                 return Err("the directory had too many entries to be kept");
             }
             for (name, kind) in entries {
                 let path = joined(&below, &name);
-                let entry = match kind {
-                    Kind::Directory => {
+                let entry = match (kind, named(&path)) {
+                    (Kind::Directory, _) => {
                         ahead.push(path.clone());
-                        let stat = dir.stat(&name);
-                        stat.map(|stat| RemovedEntry::Directory(RemovedDirectory::new(stat.mode)))
+                        let stat = dir.stat(&name).map_err(unreadable)?;
+                        RemovedEntry::Directory(directory(stat.mode, &path))
                     }
-                    Kind::Link => dir.read_link(&name).and_then(|text| {
-                        Ok(RemovedEntry::Link { text, mark: FileMark::from(&dir.stat(&name)?) })
-                    }),
-                    Kind::File => {
+                    (Kind::Link, _) => {
+                        let text = dir.read_link(&name).map_err(unreadable)?;
+                        let mark = (&dir.stat(&name).map_err(unreadable)?).into();
+                        RemovedEntry::Link { text, mark }
+                    }
+                    (Kind::File, Some(named)) => RemovedEntry::File(named),
+                    (Kind::File, None) => {
                         let file = dir.open_file(&name).map_err(unreadable)?;
-                        if !is_restorable(&file).map_err(unreadable)? {
+                        if !is_restorable(&file.stat().map_err(unreadable)?) {
                             return Err("a file in the directory had several hard links");
                         }
-                        Ok(RemovedEntry::File(Arc::new(file)))
+                        files += 1;
+                        RemovedEntry::File(Source::Open(Arc::new(file)))
                     }
-                    Kind::Special => return Err("the directory had special files"),
+                    (Kind::Special, _) => return Err("the directory had special files"),
                 };
-                tree.entries.push((path, entry.map_err(unreadable)?));
-                if tree.files().count() > MAX_FILES {
+                tree.entries.push((path, entry));
+                if files > MAX_FILES {
                     return Err("the directory had too many files to be kept");
                 }
             }
         }
-        tree.open_directories(top);
         Ok(tree)
+    }
+
+    /// What it consists of, as a version that is the same as long as no entry is added, removed or written,
+    /// and the bytes that it takes.
+    ///
+    /// # Errors
+    /// Failures to examine a file.
+    pub(super) fn survey(&self) -> io::Result<(Version, u64)> {
+        let (mut bytes, mut entries) = (0, Vec::with_capacity(self.entries.len()));
+        for (path, entry) in &self.entries {
+            bytes += ENTRY_BYTES;
+            let facts = match entry {
+                RemovedEntry::Directory(_) => "directory".to_owned(),
+                RemovedEntry::Link { text, .. } => format!("link {text:?}"),
+                RemovedEntry::File(file) => {
+                    let stat = file.stat()?;
+                    bytes += stat.size;
+                    format!("file {} {}", stat.size, stat.modified)
+                }
+            };
+            entries.push([path, facts.as_bytes()].join(&b'\0'));
+        }
+        entries.sort_unstable();
+        Ok((Version::of(&entries.join(&b"\0\0"[..])), bytes))
     }
 
     /// Opens the directories, those at the top first, as far as the files leave room for them.
@@ -211,7 +300,7 @@ impl RemovedTree {
         for (path, directory) in all.take(room) {
             let handle = directory_at(top, path).and_then(|dir| dir.open_file(b"."));
             // Without a handle it is said what is lost, when the directory is restored.
-            directory.handle = handle.ok().map(Arc::new);
+            directory.handle = handle.ok().map(|file| Source::Open(Arc::new(file)));
         }
     }
 
@@ -235,12 +324,12 @@ impl RemovedTree {
     }
 
     /// What restoring it does: the path in the tree, the kind of change, and the file.
-    pub(super) fn changes(&self) -> impl Iterator<Item = (&[u8], ChangeKind, Option<&File>)> {
+    pub(super) fn changes(&self) -> impl Iterator<Item = (&[u8], ChangeKind, Option<&Source>)> {
         let entries = self.entries.iter().map(|(path, entry)| {
             let (kind, file) = match entry {
                 RemovedEntry::Directory(_) => (ChangeKind::CreateDirectory, None),
                 RemovedEntry::Link { .. } => (ChangeKind::Create, None),
-                RemovedEntry::File(file) => (ChangeKind::Create, Some(&**file)),
+                RemovedEntry::File(file) => (ChangeKind::Create, Some(file)),
             };
             (path.as_slice(), kind, file)
         });
@@ -257,22 +346,42 @@ impl RemovedTree {
     }
 
     /// The files, with their paths in the tree.
-    pub fn files(&self) -> impl Iterator<Item = (&[u8], &Arc<File>)> {
+    pub(super) fn files(&self) -> impl Iterator<Item = (&[u8], &Source)> {
         self.entries.iter().filter_map(|(path, entry)| match entry {
             RemovedEntry::File(file) => Some((path.as_slice(), file)),
             _ => None,
         })
     }
 
-    /// The files.
+    /// The files that are kept open.
     pub(super) fn files_mut(&mut self) -> impl Iterator<Item = &mut Arc<File>> {
         self.entries.iter_mut().filter_map(|(_, entry)| match entry {
-            RemovedEntry::File(file) => Some(file),
+            RemovedEntry::File(Source::Open(file)) => Some(file),
             _ => None,
         })
     }
 
-    /// Makes the tree again, at a path that must not exist, except for the times of directories. Returns
+    /// Refuses to restore an entry that a rule denies at that path.
+    ///
+    /// # Errors
+    /// `POLICY_DENIED`.
+    pub(super) fn check_permitted(
+        &self,
+        workspace: &Workspace,
+        path: &WorkspacePath,
+    ) -> Result<(), Error> {
+        let is_denied = |(below, entry): &(Vec<u8>, RemovedEntry)| {
+            let is_directory = matches!(entry, RemovedEntry::Directory(_));
+            workspace.policy().denies(&joined(path.relative(), below), is_directory)
+        };
+        if self.entries.iter().any(is_denied) {
+            Err(denied_within(path, "restored"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Moves or makes the tree again, at a path that must not exist, except for the times of directories. Returns
     /// what could not be kept, with the paths in the tree.
     ///
     /// # Errors
@@ -285,18 +394,16 @@ impl RemovedTree {
     ) -> Result<Vec<(&[u8], &'static str)>, Error> {
         let failed = |error| failed("create", path.as_str(), error, call);
         let (parent, name) = path.entry();
+        if let Some((dir, kept)) = &self.place {
+            commit(path, call)?;
+            match rename_exclusive(dir, kept, (parent, name)) {
+                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
+                moved => return moved.map(|()| Vec::new()).map_err(failed),
+            }
+        }
         let aside = random_name();
-        parent.make_dir(&aside).map_err(failed)?;
-        let restored = parent.open_dir(&aside).map_err(failed).and_then(|top| {
-            // Where there are locks, this one keeps the tree from being swept under its temporary name.
-            let _ = top.try_lock();
-            // Its own permissions may let fewer users in than those of new directories do.
-            RemovedDirectory::new(PRIVATE_DIRECTORY)
-                .restore((parent, &aside), Durability::Fast)
-                .map_err(failed)?;
-            let mut lost = self.fill(&top, durability, call).map_err(failed)?;
-            let of_directories = self.restore_directories(&top, (parent, &aside), durability);
-            lost.extend(of_directories.map_err(failed)?);
+        let restored = self.copy(parent, &aside, (durability, call)).map_err(failed);
+        let restored = restored.and_then(|lost| {
             commit(path, call)?;
             rename_exclusive(parent, &aside, (parent, name)).map_err(failed)?;
             Ok(lost)
@@ -305,6 +412,29 @@ impl RemovedTree {
             discard(parent, &aside);
         }
         restored
+    }
+
+    /// Makes a copy of the tree at a name that does not exist. Returns what could not be kept, with the paths
+    /// in the tree.
+    ///
+    /// # Errors
+    /// Those of [`check_stop`], and failures to write; a part of it may be left then.
+    pub(super) fn copy(
+        &self,
+        parent: &Dir,
+        name: &[u8],
+        (durability, call): (Durability, &Call),
+    ) -> io::Result<Vec<(&[u8], &'static str)>> {
+        parent.make_dir(name)?;
+        let top = parent.open_dir(name)?;
+        // Where there are locks, this one keeps the tree from being swept under a temporary name.
+        let _ = top.try_lock();
+        // Its own permissions may let fewer users in than those of new directories do.
+        let private = RemovedDirectory { mode: PRIVATE_DIRECTORY, handle: None };
+        private.restore((parent, name), Durability::Fast)?;
+        let mut lost = self.fill(&top, durability, call)?;
+        lost.extend(self.restore_directories(&top, (parent, name), durability)?);
+        Ok(lost)
     }
 
     fn fill(

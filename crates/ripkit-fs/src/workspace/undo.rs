@@ -3,82 +3,75 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::byte_path::joined;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::os::File;
-use crate::workspace::change_log::{After, Before, LoggedChange, LoggedStep};
+use crate::workspace::change_log::{After, Before, Kept, Log, LoggedChange, LoggedStep};
 use crate::workspace::commit::prune;
 use crate::workspace::journal::FileMark;
+use crate::workspace::remove_tree::{CheckedTree, Purpose};
+use crate::workspace::restore::RemovedTree;
 use crate::workspace::{Access, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath};
+use ripkit_edit::merge::merge;
 
 /// See [`Workspace::undo`].
-pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Vec<String>, Error> {
-    let Some(step) = workspace.change_log().and_then(|log| log.step(number)) else {
-        let message = format!("change {number} is not in the log");
-        return Err(Error::new(ErrorCode::InvalidArgument, message));
+pub(super) fn undo(
+    workspace: &Workspace,
+    step: &LoggedStep,
+    call: &Call,
+) -> Result<Vec<String>, Error> {
+    let Some(log) = workspace.change_log() else {
+        return Err(Error::new(ErrorCode::Internal, "no log of changes is kept"));
     };
-    let step = &step;
+    // What it left may be another file since a later step was undone.
+    let is_mark = |change: &LoggedChange| matches!(change.after, After::Entry(_));
+    let again = step.changes.iter().any(is_mark).then(|| log.steps(workspace).steps);
+    let mut again = again.into_iter().flatten();
+    let again = again.find(|other| other.number == step.number);
+    let step = again.as_ref().unwrap_or(step);
     if let Some(reason) = step.changes.iter().find_map(not_undoable) {
         return Err(reason);
     }
-    let found = found(step);
     let notes = match step.changes.as_slice() {
-        [change] if is_of_directory(change) => {
-            undo_directory(workspace, (change, step.number), call)?
+        [change] if change.is_of_directory() => {
+            undo_directory((workspace, log), (change, step), call)?
         }
-        _ => Undo::begin(workspace, step, call)?.commit(call)?,
+        _ => Undo::begin((workspace, log), step, call)?.commit(call)?,
     };
     prune(workspace, step.changes.iter().flat_map(|change| &change.directories));
-    if let Some(log) = workspace.change_log() {
-        let now = |path: &[u8]| match After::at(workspace, path) {
-            After::Entry(now) => Some(now),
-            _ => None,
-        };
-        let present = found.iter().filter_map(|(path, mark)| Some((*mark, now(path)?)));
-        let copies =
-            found.iter().filter_map(|(path, mark)| Some((*mark, Arc::new(open(workspace, path)?))));
-        log.undone(step.number, &present.collect::<Vec<_>>(), &copies.collect::<Vec<_>>());
-    }
+    log.refer_to_copies(&step.found(), |path| open(workspace, path));
     Ok(notes)
 }
 
-/// The files and links that a step found, with the paths that they had.
-fn found(step: &LoggedStep) -> Vec<(Vec<u8>, FileMark)> {
-    let mut found = Vec::new();
-    for change in &step.changes {
-        // A file that was moved and changed is at its origin again.
-        let origin = step.changes.iter().find_map(|other| match &other.before {
-            Before::At { from, .. } if other.path == change.path => Some(from),
-            _ => None,
-        });
-        for (below, mark) in change.before.found() {
-            found.push((joined(origin.unwrap_or(&change.path), below), mark));
-        }
-    }
-    found
-}
-
 /// Opens a file, if it is there and can be read.
-fn open(workspace: &Workspace, path: &[u8]) -> Option<File> {
+fn open(workspace: &Workspace, path: &[u8]) -> Option<Arc<File>> {
     let place = WorkspacePath::reopen(workspace, path).ok()?;
     let (dir, name) = place.entry();
-    dir.open_file(name).ok()
+    dir.open_file(name).ok().map(Arc::new)
 }
 
 /// An undo in progress.
 struct Undo<'a> {
+    workspace: &'a Workspace,
+    log: &'a Log,
+    step: &'a LoggedStep,
     transaction: Transaction,
     /// The changes, with the index of each path in the transaction.
     changes: Vec<(&'a LoggedChange, usize)>,
     /// Where the files that were moved are to go.
     origins: HashMap<&'a [u8], usize>,
-    number: u64,
+    /// Files that others changed, and the lines in which they did so where the change did too.
+    conflicts: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl<'a> Undo<'a> {
-    fn begin(workspace: &Workspace, step: &'a LoggedStep, call: &Call) -> Result<Undo<'a>, Error> {
+    fn begin(
+        (workspace, log): (&'a Workspace, &'a Log),
+        step: &'a LoggedStep,
+        call: &Call,
+    ) -> Result<Undo<'a>, Error> {
         let mut paths: Vec<(String, Access)> = Vec::new();
         let mut known: HashMap<&[u8], usize> = HashMap::new();
         let (mut changes, mut origins) = (Vec::new(), HashMap::new());
@@ -89,157 +82,267 @@ impl<'a> Undo<'a> {
             })
         };
         for change in &step.changes {
-            let access = match (&change.before, change.after) {
-                (_, After::Nothing) => Access::Create,
+            let access = match change.after {
+                After::Nothing => Access::Create,
                 _ => Access::Entry,
             };
             let index = add(&change.path, access);
-            if let Before::At { from, .. } = &change.before {
+            if let Some(from) = change.origin() {
                 origins.insert(change.path.as_slice(), add(from, Access::Create));
             }
             changes.push((change, index));
         }
         let begun = workspace.begin(&paths, call);
         let transaction = begun.map_err(|errors| first(errors, step.number))?;
-        let transaction = transaction.sparing_writers();
-        Ok(Undo { transaction, changes, origins, number: step.number })
+        let transaction = transaction.sparing_writers().undoing(step);
+        let (conflicts, notes) = (Vec::new(), Vec::new());
+        Ok(Undo { workspace, log, step, transaction, changes, origins, conflicts, notes })
     }
 
     fn commit(mut self, call: &Call) -> Result<Vec<String>, Error> {
-        let changes = std::mem::take(&mut self.changes);
-        for (change, index) in changes {
-            match (&change.before, change.after) {
-                (Before::Content { old, .. }, After::Content(version)) => {
-                    self.check_content(index, version, call)?;
-                    let origin = self.origins.get(change.path.as_slice()).copied();
-                    match origin {
-                        Some(origin) => {
-                            self.transaction.rename(index, origin, Some(old.to_vec()))?;
+        for (change, index) in std::mem::take(&mut self.changes) {
+            let origin = self.origins.get(change.path.as_slice()).copied();
+            match (&change.before, &change.after) {
+                (Before::Content { old, .. }, After::Content { version, .. }) => {
+                    let content =
+                        self.content_before(index, (old, &change.after, *version), call)?;
+                    match (content, origin) {
+                        // It is a conflict, by which nothing is undone.
+                        (None, _) => {}
+                        (content, Some(origin)) => {
+                            self.transaction.rename(index, origin, content)?;
                         }
-                        None => self.transaction.write(index, old.to_vec())?,
+                        (Some(content), None) => self.transaction.write(index, content)?,
                     }
                     if let Some(mode) = change.mode {
                         if self.transaction.mode(index) != Some(mode.after) {
-                            return Err(changed_since(self.transaction.path(index), self.number));
+                            self.add_conflict(index);
                         }
                         self.transaction.set_mode(origin.unwrap_or(index), mode.before)?;
                     }
                 }
-                (Before::Link { text, .. }, After::Content(version)) => {
-                    self.check_content(index, version, call)?;
+                (Before::Link { text, .. }, After::Content { version, .. }) => {
+                    self.check_content(index, *version, call)?;
                     self.transaction.link(index, text.clone())?;
                 }
-                (Before::Nothing, After::Content(version)) => {
-                    self.check_content(index, version, call)?;
+                (Before::Nothing, After::Content { version, .. }) => {
+                    self.check_content(index, *version, call)?;
                     self.transaction.remove(index)?;
                 }
                 (Before::Nothing, After::Entry(mark)) => {
-                    self.check_mark(index, &mark)?;
+                    self.check_mark(index, mark)?;
                     self.transaction.remove(index)?;
                 }
                 (Before::At { .. }, After::Entry(mark)) => {
-                    self.check_mark(index, &mark)?;
-                    if let Some(origin) = self.origins.get(change.path.as_slice()) {
-                        self.transaction.rename(index, *origin, None)?;
-                    }
+                    self.check_mark(index, mark)?;
+                    let origin = origin.expect("the origins of all moves are known");
+                    self.transaction.rename(index, origin, None)?;
                 }
                 // Followed by a change of the content of the same file, which is checked.
                 (Before::At { .. }, _) => {}
-                (Before::File(file), After::Nothing) => {
-                    self.transaction.restore(index, file.clone());
+                // After an entry: a link took its place.
+                (Before::File { kept, .. }, After::Nothing | After::Entry(_)) => {
+                    self.check_entry(index, &change.after)?;
+                    let path = self.transaction.path(index).to_owned();
+                    let source = self.log.source(self.workspace, self.step, kept);
+                    let source = source.map_err(|error| Error::io("restore", &path, error))?;
+                    self.transaction.restore(index, source);
                 }
-                (Before::Link { text, .. }, After::Nothing) => {
-                    self.transaction.link(index, text.clone())?;
-                }
-                // A link took its place.
-                (Before::File(file), After::Entry(mark)) => {
-                    self.check_mark(index, &mark)?;
-                    self.transaction.restore(index, file.clone());
-                }
-                (Before::Link { text, .. }, After::Entry(mark)) => {
-                    self.check_mark(index, &mark)?;
+                (Before::Link { text, .. }, After::Nothing | After::Entry(_)) => {
+                    self.check_entry(index, &change.after)?;
                     self.transaction.link(index, text.clone())?;
                 }
                 _ => return Err(unexpected(self.transaction.path(index))),
             }
         }
-        self.transaction.commit_unlogged(call).map(|undone| undone.notes)
+        if !self.conflicts.is_empty() {
+            return Err(conflict(&self.conflicts, self.step.number));
+        }
+        let mut notes = self.transaction.commit(call)?;
+        notes.append(&mut self.notes);
+        Ok(notes)
+    }
+
+    fn content_now(&mut self, index: usize, call: &Call) -> Result<Option<Vec<u8>>, Error> {
+        self.transaction.read(index, MAX_FILE_BYTES, call)
+    }
+
+    /// What the content of a file becomes: what it was before the change, in which is merged what others
+    /// changed since. `None` if both changed the same lines.
+    fn content_before(
+        &mut self,
+        index: usize,
+        (kept, after, version): (&Kept, &After, Version),
+        call: &Call,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.transaction.path(index).to_owned();
+        let now =
+            self.content_now(index, call)?.ok_or_else(|| changed_since(&path, self.step.number))?;
+        let failed = |error| Error::io("restore", &path, error);
+        let old = self.log.read(self.workspace, self.step, kept).map_err(failed)?;
+        if Version::of(&now) == version {
+            return Ok(Some(old.into_owned()));
+        }
+        let base = self.log.content_after(self.workspace, self.step, (&old, after));
+        let merged = match base.map_err(failed)? {
+            Some(base) => merge(&base, &now, &old),
+            None => Err(Vec::new()),
+        };
+        match merged {
+            Ok(merged) => {
+                self.notes.push(format!("{path} was changed since, and keeps that change"));
+                Ok(Some(merged))
+            }
+            Err(places) if places.is_empty() => {
+                self.conflicts.push(path);
+                Ok(None)
+            }
+            Err(places) => {
+                self.conflicts.extend(places.iter().map(|lines| match lines.end - lines.start {
+                    0 | 1 => format!("{path}:{}", lines.start),
+                    _ => format!("{path}:{}-{}", lines.start, lines.end - 1),
+                }));
+                Ok(None)
+            }
+        }
     }
 
     fn check_content(&mut self, index: usize, version: Version, call: &Call) -> Result<(), Error> {
-        let content = self.transaction.read(index, MAX_FILE_BYTES, call)?;
-        match content {
-            Some(content) if Version::of(&content) == version => Ok(()),
-            _ => Err(changed_since(self.transaction.path(index), self.number)),
+        if self.content_now(index, call)?.as_deref().map(Version::of) != Some(version) {
+            self.add_conflict(index);
+        }
+        Ok(())
+    }
+
+    /// Checks what took the place of a file or link, if something did.
+    fn check_entry(&mut self, index: usize, after: &After) -> Result<(), Error> {
+        match after {
+            After::Entry(mark) => self.check_mark(index, mark),
+            _ => Ok(()),
         }
     }
 
     fn check_mark(&mut self, index: usize, mark: &FileMark) -> Result<(), Error> {
-        match self.transaction.mark(index)? {
-            Some(now) if now == *mark => Ok(()),
-            _ => Err(changed_since(self.transaction.path(index), self.number)),
+        if self.transaction.mark(index)? != Some(*mark) {
+            self.add_conflict(index);
         }
+        Ok(())
+    }
+
+    fn add_conflict(&mut self, index: usize) {
+        self.conflicts.push(self.transaction.path(index).to_owned());
     }
 }
 
 /// Undoes a change of a directory, which is the only one of its step: it was created, moved or deleted.
 fn undo_directory(
-    workspace: &Workspace,
-    (change, number): (&LoggedChange, u64),
+    (workspace, log): (&Workspace, &Log),
+    (change, step): (&LoggedChange, &LoggedStep),
     call: &Call,
 ) -> Result<Vec<String>, Error> {
+    let number = step.number;
     // The directory that the change left.
     let present = || {
         let text = escape::exact_path(&change.path);
         let path = workspace.resolve(&text, Access::Entry)?;
         if path.is_directory() { Ok(path) } else { Err(changed_since(&text, number)) }
     };
-    // A path where nothing may be, in a directory that exists.
+    // A path where nothing may be, in a directory that exists. One that a change made is made again with it.
     let free = |path: &[u8]| {
         let path = workspace.resolve(&escape::exact_path(path), Access::Create)?;
-        if path.exists() || path.entry().1.contains(&b'/') {
+        if path.exists() || (!step.is_undo && path.entry().1.contains(&b'/')) {
             return Err(changed_since(path.as_str(), number));
         }
         Ok(path)
     };
     let begin = |paths| Transaction::lock(workspace, paths, call);
     let transaction = match &change.before {
-        Before::Directory(tree) => {
+        Before::Directory(kept) => {
+            let path = free(&change.path)?;
+            let tree = log.tree(workspace, step, kept);
+            let tree = tree.map_err(|why| cannot_be_undone(path.as_str(), why))?;
+            tree.check_permitted(workspace, &path)?;
+            let mut transaction = begin(vec![(path, Access::Create)])?;
+            transaction.restore_tree(tree);
+            transaction
+        }
+        Before::EmptyDirectory => {
             let mut transaction = begin(vec![(free(&change.path)?, Access::Create)])?;
-            transaction.restore_tree(tree.clone());
+            transaction.make_directory(0);
             transaction
         }
         Before::At { from, .. } => {
-            let present = present()?;
-            let tree = present.identity();
-            let paths = vec![(present, Access::Entry), (free(from)?, Access::Create)];
-            let mut transaction = begin(paths)?;
-            transaction.move_to(false, tree);
+            let (present, free) = (present()?, free(from)?);
+            let tree = CheckedTree::check(workspace, &present, Purpose::Move(&free), call)?;
+            let mut transaction = begin(vec![(present, Access::Entry), (free, Access::Create)])?;
+            transaction.move_to(false, Some(tree.identity()));
             transaction
         }
         _ => {
-            let mut transaction = begin(vec![(present()?, Access::Entry)])?;
-            transaction.remove_directory(0);
+            let present = present()?;
+            let tree = match &change.after {
+                After::Tree(version) => {
+                    Some(restored_tree(workspace, &present, (*version, number), call)?)
+                }
+                _ => None,
+            };
+            let mut transaction = begin(vec![(present, Access::Entry)])?;
+            match tree {
+                Some(tree) => transaction.remove_tree(tree),
+                None => transaction.remove_directory(0),
+            }
             transaction
         }
     };
-    let undone = transaction.commit_unlogged(call).map_err(|error| match error.code() {
+    transaction.undoing(step).commit(call).map_err(|error| match error.code() {
         ErrorCode::FileAlreadyExists => changed_since(error.path().unwrap_or_default(), number),
         _ => error,
-    })?;
-    Ok(undone.notes)
+    })
 }
 
-fn is_of_directory(change: &LoggedChange) -> bool {
-    matches!(change.after, After::Directory) || matches!(change.before, Before::Directory(_))
+/// A directory that was restored and is to be removed again, in which nobody changed anything since.
+fn restored_tree(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    (version, number): (Version, u64),
+    call: &Call,
+) -> Result<CheckedTree, Error> {
+    let checked = CheckedTree::check(workspace, path, Purpose::Delete, call)?;
+    let (parent, name) = path.entry();
+    let now = RemovedTree::stored(parent, name.to_vec());
+    let now = now.map_err(|why| cannot_be_undone(path.as_str(), why))?.survey();
+    match now.map_err(|error| Error::io("examine", path.as_str(), error))? {
+        (now, _) if now == version => Ok(checked),
+        _ => Err(changed_since(path.as_str(), number)),
+    }
 }
 
 /// The error for a change that cannot be undone.
 fn not_undoable(change: &LoggedChange) -> Option<Error> {
-    let Before::NotKept(why) = change.before else { return None };
-    let path = escape::exact_path(&change.path);
-    let message = format!("the change of {path} cannot be undone: {why}");
-    Some(Error::new(ErrorCode::InvalidArgument, message).at(&*path))
+    let Before::NotKept(why) = &change.before else { return None };
+    Some(cannot_be_undone(&escape::exact_path(&change.path), why))
+}
+
+fn cannot_be_undone(path: &str, why: &str) -> Error {
+    let message = format!("the change of {path} cannot be undone, because {why}");
+    Error::new(ErrorCode::InvalidArgument, message).at(path)
+}
+
+/// The error for files that others changed, too, in these places.
+fn conflict(places: &[String], number: u64) -> Error {
+    const SHOWN: usize = 20;
+    let path = places.first().map_or("", |place| place.split(':').next().unwrap_or(place));
+    let mut shown = places[..places.len().min(SHOWN)].to_vec();
+    if let Some(more @ 1..) = places.len().checked_sub(SHOWN) {
+        shown.push(format!("{more} more"));
+    }
+    let shown = shown.join(", ");
+    let verb = if places.len() == 1 { "is" } else { "are" };
+    let message = format!(
+        "{shown} {verb} not what change {number} left; that change cannot be undone, and nothing was changed"
+    );
+    let hint = "Undo later changes of it first, or edit it.";
+    Error::new(ErrorCode::Conflict, message).at(path).with_hint(hint)
 }
 
 fn first(mut errors: Vec<(usize, Error)>, number: u64) -> Error {
@@ -256,13 +359,7 @@ fn first(mut errors: Vec<(usize, Error)>, number: u64) -> Error {
 }
 
 fn changed_since(path: &str, number: u64) -> Error {
-    let message = format!(
-        "{path} is not what change {number} left; that change cannot be undone, and nothing was \
-         changed"
-    );
-    Error::new(ErrorCode::Conflict, message)
-        .at(path)
-        .with_hint("Undo later changes of it first, or edit it.")
+    conflict(&[path.to_owned()], number)
 }
 
 fn unexpected(path: &str) -> Error {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::error::{Error, ErrorCode};
 use crate::hint::NextStep;
 use crate::os::{File, ReadBuffer};
@@ -99,6 +101,18 @@ impl FromStr for Version {
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'a> Deserialize<'a> for Version {
+    fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Version, D::Error> {
+        String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

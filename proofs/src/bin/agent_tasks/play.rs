@@ -55,7 +55,10 @@ fn tokens(bytes: usize) -> usize {
 /// The toolkit as the MCP server offers it.
 pub(crate) fn toolkit(root: &Path) -> Result<Toolkit, BoxError> {
     let toolkit = Toolkit::new(Workspace::open(root)?);
-    Ok(toolkit.with_text_style(TextStyle::Compact).with_overwrite_guard().with_change_log())
+    Ok(toolkit
+        .with_text_style(TextStyle::Compact)
+        .with_overwrite_guard()
+        .with_change_log(&ripkit::workspace::ChangeLog::default()))
 }
 
 /// Plays a task in a tree that it may change; adds calls and answers to the transcript.

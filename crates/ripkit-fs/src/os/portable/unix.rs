@@ -97,11 +97,6 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     lock(file.as_fd())
 }
 
-/// Releases the advisory lock.
-pub(super) fn unlock(file: &File) {
-    let _ = rustix::fs::flock(file, FlockOperation::Unlock);
-}
-
 /// The same as [`try_lock`] for a directory.
 pub(super) fn try_lock_dir(dir: &Dir) -> io::Result<bool> {
     lock(dir.as_fd())

@@ -95,9 +95,6 @@ pub(super) fn try_lock(_: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Does nothing: there are no such locks.
-pub(super) fn unlock(_: &File) {}
-
 /// The same as [`try_lock`] for a directory.
 pub(super) fn try_lock_dir(_: &Dir) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())

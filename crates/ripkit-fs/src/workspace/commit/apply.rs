@@ -11,12 +11,14 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::os::{Dir, Identity, Lease, Leased, Rename as Onto, Stat};
+use crate::workspace::change_log::Draft;
 use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
 use crate::workspace::commit::prepare::{Action, Facts, Prepared};
 use crate::workspace::commit::{Committed, Made, Transaction};
 use crate::workspace::journal::{FileMark, Journal, Record, RecordedPath};
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::{above, changed, commit, entry_at, gone, taken, written};
+use crate::workspace::remove_tree::Keep;
 use crate::workspace::rename::{is_unsupported, rename_exclusive};
 use crate::workspace::restore::Restorer;
 use crate::workspace::temp::random_name;
@@ -32,6 +34,8 @@ pub(super) struct Committing<'a> {
     pub(super) transaction: &'a Transaction,
     pub(super) journal: &'a Journal,
     pub(super) call: &'a Call,
+    /// The step of the log, if there is one.
+    pub(super) draft: Option<&'a Mutex<Draft>>,
     /// Whether it is the only change of its call.
     pub(super) is_single: bool,
     pub(super) restorer: Mutex<Restorer>,
@@ -62,7 +66,7 @@ impl<'a> Committing<'a> {
     pub(super) fn new(
         transaction: &'a Transaction,
         journal: &'a Journal,
-        call: &'a Call,
+        (draft, call): (Option<&'a Mutex<Draft>>, &'a Call),
         is_single: bool,
     ) -> Result<Committing<'a>, Error> {
         let (mut known, mut several) = (HashSet::new(), HashSet::new());
@@ -81,7 +85,7 @@ impl<'a> Committing<'a> {
             several.extend(identity.filter(|identity| !known.insert(*identity)));
         }
         let restorer = Mutex::new(Restorer::new(transaction.workspace.durability()));
-        Ok(Committing { transaction, journal, call, is_single, restorer, several })
+        Ok(Committing { transaction, journal, call, draft, is_single, restorer, several })
     }
 
     pub(super) fn run(&self, made: Made) -> Result<Committed, Error> {
@@ -91,6 +95,7 @@ impl<'a> Committing<'a> {
             self.record(step)?;
         }
         self.journal.sync()?;
+        self.log_ahead(&mut prepared, &made);
         let mut committed = Committed::default();
         for step in &mut prepared {
             self.begin(step.entry)?;
@@ -205,13 +210,13 @@ impl<'a> Committing<'a> {
             }
             Action::Unlink => {
                 // What was reviewed or logged is what is removed; otherwise nobody expects a certain file.
-                if step.entry.removed.is_some() {
+                if self.transaction.is_observed() {
                     self.check_seen(&path, step.seen, step.facts)?;
                 }
                 let removed = parent.remove_file(name);
                 removed.map_err(|error| Error::io("delete", path.as_str(), error))
             }
-            Action::Directory => self.change_directory(step.entry, &path, committed),
+            Action::Directory => self.change_directory(step, &path, committed),
         }
     }
 
@@ -445,26 +450,30 @@ impl<'a> Committing<'a> {
     /// Makes a change of a directory, which is the only one.
     fn change_directory(
         &self,
-        entry: &Entry,
+        step: &Prepared<'a>,
         path: &WorkspacePath,
         committed: &mut Committed,
     ) -> Result<(), Error> {
         let (parent, name) = path.entry();
-        match &entry.change {
+        match &step.entry.change {
             Staged::RemoveDirectory => {
                 let removed = parent.remove_dir(name);
                 removed.map_err(|error| Error::io("remove", path.as_str(), error))
             }
             Staged::RemoveTree(tree) => {
-                let keeps = self.workspace().change_log().is_some();
-                let (count, removed) = tree.remove(path, keeps)?;
-                (committed.tree, committed.removed) = (Some(count), Some(removed));
+                let keep = match (&step.kept, self.draft) {
+                    (Some((dir, name)), _) => Keep::At(dir, name),
+                    (None, Some(_)) => Keep::Open,
+                    (None, None) => Keep::No,
+                };
+                let (count, removed) = tree.remove(path, keep)?;
+                (committed.tree, committed.removed) = (Some(count), removed);
                 Ok(())
             }
             Staged::RestoreTree(tree) => {
                 let lost = tree.restore(path, self.durability(), self.call)?;
                 committed.notes.extend(lost.into_iter().map(|(below, what)| {
-                    let path = joined(&entry.relative, below);
+                    let path = joined(&step.entry.relative, below);
                     format!("the {what} of {} could not be kept", escape::display_path(&path))
                 }));
                 Ok(())

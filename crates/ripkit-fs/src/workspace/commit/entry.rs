@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use crate::byte_path::split_name;
 use crate::error::Error;
-use crate::os::{File, Identity, Kind, Stat};
-use crate::workspace::change_log::{Before, ModeChange};
+use crate::os::{Identity, Kind, Stat};
+use crate::workspace::change_log::ModeChange;
 use crate::workspace::commit::stored_content::StoredContent;
 use crate::workspace::copy_content::CopySource;
 use crate::workspace::journal::RecordedPath;
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::check_file_or_link;
 use crate::workspace::remove_tree::CheckedTree;
-use crate::workspace::restore::RemovedTree;
+use crate::workspace::restore::{RemovedTree, Source};
 use crate::workspace::{Access, Version, Workspace, WorkspacePath};
 
 /// A path of a transaction.
@@ -30,10 +30,8 @@ pub(super) struct Entry {
     /// The open and locked file, if it was opened before the commit.
     pub(super) file: Option<OpenFile>,
     pub(super) seen: Option<Seen>,
-    /// The content that was read or is restored, if a host observes changes.
+    /// The content that was read or is restored, if a host sees it.
     pub(super) content: Option<StoredContent>,
-    /// What will be removed, if a host observes changes.
-    pub(super) removed: Option<Before>,
     pub(super) change: Staged,
     /// The permissions that the file gets with its new content; those of a new file before the umask.
     pub(super) mode: Option<u32>,
@@ -62,7 +60,7 @@ pub(super) enum Staged {
     /// A copy of this file, at a path that must not exist.
     Copy(Box<CopySource>),
     /// A copy of a file that was deleted, with its attributes; in the place of what was seen there.
-    Restore(Arc<File>),
+    Restore(Source),
     /// A link to this text, in the place of what was seen there.
     Link(Vec<u8>),
     /// A directory and those above it.
@@ -135,7 +133,6 @@ impl Entry {
             file: None,
             seen: None,
             content: None,
-            removed: None,
             change: Staged::None,
             mode: None,
         }

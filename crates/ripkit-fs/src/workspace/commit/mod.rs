@@ -19,6 +19,7 @@
 
 mod apply;
 mod entry;
+mod logged;
 mod observed;
 mod prepare;
 mod stored_content;
@@ -26,14 +27,14 @@ mod stored_content;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::byte_path::split_name;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
-use crate::os::{Dir, File, Identity, Kind};
-use crate::workspace::change_log::Before;
+use crate::os::{Dir, Identity, Kind};
+use crate::workspace::change_log::{Draft, LoggedStep};
 use crate::workspace::commit::apply::Committing;
 use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
 use crate::workspace::commit::stored_content::{ContentStore, StoredContent};
@@ -44,9 +45,9 @@ use crate::workspace::open_file::{OpenFile, check_writable};
 use crate::workspace::path::{commit, exists, not_a_file, taken};
 use crate::workspace::policy::denied;
 use crate::workspace::recovery::{Rollback, begin_journal, recover};
-use crate::workspace::remove_tree::{CheckedTree, TreeCount};
+use crate::workspace::remove_tree::{CheckedTree, KeptOpen, TreeCount};
 use crate::workspace::resolve::{check_new_link, names_directory};
-use crate::workspace::restore::RemovedTree;
+use crate::workspace::restore::{RemovedTree, Source};
 use crate::workspace::{Access, VersionToken, Workspace, WorkspacePath};
 
 /// Of so many paths the handles are kept; a move has two.
@@ -68,6 +69,8 @@ pub struct Transaction {
     store: ContentStore,
     /// Whether a file that another process may be appending to is refused if it would be cut or removed.
     spares_writers: bool,
+    /// The step of the log that it undoes.
+    undoes: Option<LoggedStep>,
     _lock: FileLock,
 }
 
@@ -82,8 +85,8 @@ pub(super) struct Committed {
     pub(super) made: usize,
     /// Their paths, from the top.
     directories: Vec<Vec<u8>>,
-    /// What was removed, if it could be kept.
-    removed: Option<Before>,
+    /// The directory that was removed, if it is kept by its open files, or why it is not kept.
+    removed: Option<KeptOpen>,
 }
 
 impl Transaction {
@@ -150,7 +153,8 @@ impl Transaction {
         }
         let workspace = workspace.clone();
         let store = ContentStore::default();
-        Ok(Transaction { workspace, entries, store, spares_writers: false, _lock: lock })
+        let (spares_writers, undoes) = (false, None);
+        Ok(Transaction { workspace, entries, store, spares_writers, undoes, _lock: lock })
     }
 
     /// Locks one file to create or to change it, and opens it.
@@ -176,6 +180,11 @@ impl Transaction {
     /// writing, since what it appends at that moment would be lost.
     pub(super) fn sparing_writers(self) -> Transaction {
         Transaction { spares_writers: true, ..self }
+    }
+
+    /// Takes the place of a step in the log, which it undoes.
+    pub(super) fn undoing(self, step: &LoggedStep) -> Transaction {
+        Transaction { undoes: Some(step.clone()), ..self }
     }
 
     /// The path of a file relative to the workspace, as in messages; empty for an index that
@@ -204,7 +213,9 @@ impl Transaction {
             Some((seen, content)) => (seen, Some(content)),
         };
         let kept = match &content {
-            Some(content) if self.is_observed() => Some(self.store(index, Cow::Borrowed(content))?),
+            Some(content) if self.shows_content() => {
+                Some(self.store(index, Cow::Borrowed(content))?)
+            }
             _ => None,
         };
         let entry = self.entry_mut(index)?;
@@ -352,7 +363,7 @@ impl Transaction {
     }
 
     /// Stages a copy of a file that was deleted, which takes the place of the link that was seen there.
-    pub(super) fn restore(&mut self, index: usize, file: Arc<File>) {
+    pub(super) fn restore(&mut self, index: usize, file: Source) {
         self.entries[index].change = Staged::Restore(file);
     }
 
@@ -400,16 +411,11 @@ impl Transaction {
 
     /// The same, and what else is known of it.
     pub(super) fn commit_steps(self, call: &Call) -> Result<Committed, Error> {
-        self.commit_observed(true, call)
-    }
-
-    /// The same, without an entry in the log.
-    pub(super) fn commit_unlogged(self, call: &Call) -> Result<Committed, Error> {
-        self.commit_observed(false, call)
+        self.commit_observed(call)
     }
 
     /// Makes the changes visible.
-    fn apply(&mut self, call: &Call) -> Result<Committed, Error> {
+    fn apply(&mut self, draft: Option<&Mutex<Draft>>, call: &Call) -> Result<Committed, Error> {
         let changed = self.entries.iter().filter(|entry| entry.is_changed());
         let steps: Vec<&Entry> = changed.collect();
         let (is_single, is_atomic) = match steps.as_slice() {
@@ -423,9 +429,10 @@ impl Transaction {
             begin_journal(&self.workspace, call)?
         };
         let rollback = Rollback::new(journal);
-        let applied = self
-            .make_directories(rollback.journal(), call)
-            .and_then(|made| Committing::new(self, rollback.journal(), call, is_single)?.run(made));
+        let applied = self.make_directories(rollback.journal(), call).and_then(|made| {
+            let committing = Committing::new(self, rollback.journal(), (draft, call), is_single)?;
+            committing.run(made)
+        });
         match applied {
             Err(error) => Err(rollback.roll_back_after(error)),
             Ok(committed) => rollback.finish().map(|()| committed),

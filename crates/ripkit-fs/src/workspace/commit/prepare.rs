@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::error::{Error, ErrorCode};
@@ -17,6 +17,7 @@ use crate::workspace::copy_content::{CopySource, check_stop, copy_content, copy_
 use crate::workspace::journal::{FileMark, Record, RecordedPath};
 use crate::workspace::open_file::{OpenFile, check_writable};
 use crate::workspace::path::{changed, gone, written};
+use crate::workspace::restore::Source;
 use crate::workspace::temp::{create_locked, random_name, sweep, transaction_name};
 
 /// The permissions of a new file, before the umask.
@@ -45,6 +46,8 @@ pub(super) struct Prepared<'a> {
     pub(super) content: Option<&'a StoredContent>,
     /// The file as it was seen, open and locked, of a single step.
     pub(super) old: Option<OpenFile>,
+    /// Where a directory that is removed goes to, to be kept.
+    pub(super) kept: Option<(Arc<Dir>, Vec<u8>)>,
     /// Keeps its name from being swept, of a single step.
     _temp: Option<File>,
     pub(super) notes: Vec<String>,
@@ -93,6 +96,7 @@ impl<'a> Prepared<'a> {
             action,
             content: None,
             old: None,
+            kept: None,
             _temp: None,
             notes: Vec::new(),
         }
@@ -407,7 +411,7 @@ impl<'a> Committing<'a> {
     }
 
     /// Prepares a deleted file under a temporary name.
-    fn prepare_restored(&self, entry: &'a Entry, old: &File) -> Result<Prepared<'a>, Error> {
+    fn prepare_restored(&self, entry: &'a Entry, old: &Source) -> Result<Prepared<'a>, Error> {
         let path = entry.place(self.workspace())?;
         let (dir, name) = (path.entry().0, transaction_name());
         let temp = entry.beside(&name);

@@ -23,11 +23,12 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::tree_text::{Tree, quick_directory, tree_with};
+use super::undo::undo;
 use crate::context::{Call, Cancel};
 use crate::error::{Error, ErrorCode};
 use crate::os::faults::{counted, counted_after, disturbed, failing};
 use crate::test_rng::is_thorough;
-use crate::workspace::{Access, Durability, Expected, Version, Workspace, is_temporary};
+use crate::workspace::{Access, ChangeLog, Durability, Expected, Version, Workspace, is_temporary};
 
 /// Errors of system calls, and the codes that callers get.
 const ERRORS: [(Errno, ErrorCode); 7] = [
@@ -353,9 +354,9 @@ fn full_durability_waits_for_what_an_undo_of_a_directory_makes() {
             let base = quick_directory();
             fixture(base.path());
             let workspace = Workspace::open(base.path()).unwrap().with_durability(durability);
-            let workspace = workspace.with_change_log();
+            let workspace = workspace.with_change_log(&ChangeLog::default());
             deed(&workspace, &Call::default());
-            counted(|| workspace.undo(1, &Call::default()).unwrap()).1
+            counted(|| undo(&workspace, 1, &Call::default()).unwrap()).1
         };
         assert_eq!(calls(Durability::Full) - calls(Durability::File), wanted, "case {number}");
     }
@@ -369,7 +370,8 @@ fn no_other_user_can_look_into_a_directory_while_it_is_restored() {
         fixture(base.path());
         let d = base.path().join("d");
         fs::set_permissions(&d, fs::Permissions::from_mode(0o700)).unwrap();
-        let workspace = Workspace::open(base.path()).unwrap().with_change_log();
+        let workspace =
+            Workspace::open(base.path()).unwrap().with_change_log(&ChangeLog::default());
         workspace.remove_entry("d", None, true, &Call::default()).unwrap();
         let (seen, root) = (shown.clone(), base.path().to_owned());
         let look = move || {
@@ -381,7 +383,7 @@ fn no_other_user_can_look_into_a_directory_while_it_is_restored() {
                 }
             }
         };
-        let (done, reached) = disturbed(after, look, || workspace.undo(1, &Call::default()));
+        let (done, reached) = disturbed(after, look, || undo(&workspace, 1, &Call::default()));
         done.unwrap();
         if !reached {
             break;
@@ -398,7 +400,7 @@ const LARGE: usize = 16 << 20;
 #[test]
 fn a_cancelled_call_copies_no_large_file_to_its_end() {
     type Work = fn(&Workspace, &Call) -> Result<(), Error>;
-    let undo: Work = |workspace, call| workspace.undo(1, call).map(drop);
+    let undo: Work = |workspace, call| undo(workspace, 1, call).map(drop);
     let overwrite: Work = |workspace, call| {
         let mut transaction = workspace
             .begin(&[("d/file", Access::Change), ("new", Access::Create)], call)
@@ -426,7 +428,7 @@ fn a_cancelled_call_copies_no_large_file_to_its_end() {
                     workspace
                 }
                 Some(removed) => {
-                    let workspace = workspace.with_change_log();
+                    let workspace = workspace.with_change_log(&ChangeLog::default());
                     workspace.remove_entry(removed, None, true, &Call::default()).unwrap();
                     workspace
                 }

@@ -8,6 +8,8 @@ mod journal_formats;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod recovery;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
+mod stored_log;
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod transaction;
 #[cfg(unix)]
 mod tree_text;

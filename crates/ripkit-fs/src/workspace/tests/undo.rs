@@ -22,7 +22,8 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::LINKS_HANDLES;
 use crate::test_rng::{TestRng, is_thorough};
-use crate::workspace::{Access, Change, Review, Workspace};
+use crate::workspace::change_log::After;
+use crate::workspace::{Access, Change, ChangeLog, Loaded, Log, LoggedStep, Review, Workspace};
 
 const ATTRIBUTE: &str = "user.ripkit-test";
 
@@ -54,12 +55,38 @@ fn fixture() -> TempDir {
 }
 
 fn logged(root: &TempDir) -> Workspace {
-    Workspace::open(root.path()).unwrap().with_change_log()
+    Workspace::open(root.path()).unwrap().with_change_log(&ChangeLog::default())
+}
+
+/// A workspace with a log in this directory.
+fn stored(root: &Path, log: &Path) -> Workspace {
+    Workspace::open(root).unwrap().with_change_log(&ChangeLog::stored_in(log))
+}
+
+/// The steps that can be undone, oldest first.
+pub(super) fn steps(workspace: &Workspace) -> Vec<LoggedStep> {
+    let steps = workspace.change_log().unwrap().steps(workspace).steps;
+    steps.into_iter().filter(|step| !step.is_undo).collect()
+}
+
+/// The steps that were undone, oldest first.
+pub(super) fn undone(workspace: &Workspace) -> Vec<LoggedStep> {
+    let steps = workspace.change_log().unwrap().steps(workspace).steps;
+    steps.into_iter().filter(|step| step.is_undo).collect()
+}
+
+/// Undoes the step with this number, and returns the notes of the call.
+pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Vec<String>, Error> {
+    let all = workspace.change_log().unwrap().steps(workspace).steps;
+    workspace.undo(all.iter().find(|step| step.number == number).unwrap(), call)
 }
 
 fn undo_last(workspace: &Workspace) -> Result<(), Error> {
-    let (steps, _) = workspace.change_log().unwrap().steps();
-    workspace.undo(steps.last().unwrap().number, &Call::default()).map(drop)
+    workspace.undo(steps(workspace).last().unwrap(), &Call::default()).map(drop)
+}
+
+fn redo_last(workspace: &Workspace) -> Result<(), Error> {
+    workspace.undo(undone(workspace).last().unwrap(), &Call::default()).map(drop)
 }
 
 const NAMES: [&str; 12] =
@@ -102,7 +129,9 @@ fn change(workspace: &Workspace, random: &mut TestRng) {
 /// without which none of them is cut by an undo.
 fn is_restorable(workspace: &Workspace, name: &str) -> bool {
     let facts = fs::symlink_metadata(workspace.root().join(name));
-    LINKS_HANDLES || facts.map_or(true, |facts| facts.nlink() <= 1 || facts.is_dir())
+    // One that is kept in a directory comes back as a file of its own.
+    let is_linked = LINKS_HANDLES && workspace.change_log().is_some_and(Log::is_in_memory);
+    is_linked || facts.map_or(true, |facts| facts.nlink() <= 1 || facts.is_dir())
 }
 
 fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Result<(), Error> {
@@ -142,41 +171,99 @@ fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Resul
     transaction.commit(&call).map(drop)
 }
 
+/// Where a log is: in memory, on the file system of the root, or on another one.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Memory,
+    Near,
+    Far,
+}
+
 #[test]
-fn random_changes_are_undone_and_the_tree_is_as_before() {
+fn random_changes_are_undone_and_made_again_and_the_tree_is_as_it_was() {
+    random_changes(Place::Memory, 100);
+}
+
+#[test]
+fn random_changes_in_a_stored_log_are_undone_and_made_again() {
+    random_changes(Place::Near, 40);
+}
+
+#[test]
+fn random_changes_in_a_log_on_another_file_system_are_undone_and_made_again() {
+    random_changes(Place::Far, 20);
+}
+
+fn random_changes(place: Place, sample: u64) {
     let rounds = std::env::var("RIPKIT_ROUNDS").ok().and_then(|text| text.parse().ok());
-    let rounds = rounds.unwrap_or(1_u64).max(1) * 100;
-    let mut undone = 0_u64;
+    let rounds = rounds.unwrap_or(1_u64).max(1) * sample;
+    let (mut undone_steps, mut refused) = (0_u64, 0_u64);
     for seed in 0..rounds {
         let root = fixture();
         let before = tree(root.path());
         let mut random = TestRng(seed + 1);
-        let workspace = logged(&root);
+        let logs =
+            if matches!(place, Place::Far) { TempDir::new().unwrap() } else { quick_directory() };
+        let open = || match place {
+            Place::Memory => logged(&root),
+            Place::Near | Place::Far => stored(root.path(), logs.path()),
+        };
+        let mut workspace = open();
         let mut trees = vec![before];
         for _ in 0..=random.below(12) {
-            let count = workspace.change_log().unwrap().steps().0.len();
+            let count = steps(&workspace).len();
             change(&workspace, &mut random);
             let now = tree(root.path());
-            let (steps, _) = workspace.change_log().unwrap().steps();
-            if steps.len() > count {
+            if !matches!(place, Place::Memory) && random.below(4) == 0 {
+                workspace = open();
+            }
+            if steps(&workspace).len() > count {
                 trees.push(now);
             } else {
                 assert_eq!(Some(&now), trees.last(), "seed {seed}: a change is not in the log");
             }
         }
-        while trees.len() > 1 {
-            trees.pop();
-            let (steps, _) = workspace.change_log().unwrap().steps();
-            undo_last(&workspace).unwrap_or_else(|error| {
-                panic!("seed {seed}: {error}: {:?} of {steps:?}", steps.last())
-            });
-            assert_eq!(Some(&tree(root.path())), trees.last(), "seed {seed}: {:?}", steps.last());
-            undone += 1;
+        // Some of them are undone and made again, and then undone once more.
+        let mut count = trees.len() - 1;
+        'seed: for (first, is_redone) in [(random.below(count + 1), true), (0, false)] {
+            for (index, wanted) in trees[first..count].iter().enumerate().rev() {
+                let steps = steps(&workspace);
+                let step = steps.last();
+                if let Err(error) = undo_last(&workspace) {
+                    // A file of a directory that was copied is another one.
+                    let is_far = matches!(place, Place::Far) && error.code() == ErrorCode::Conflict;
+                    assert!(is_far, "seed {seed}: {error}: {index}: {step:?} of {steps:?}");
+                    refused += 1;
+                    break 'seed;
+                }
+                assert_eq!(tree(root.path()), *wanted, "seed {seed}: {step:?}");
+                undone_steps += 1;
+            }
+            if is_redone {
+                for (index, wanted) in trees.iter().enumerate().skip(first + 1) {
+                    let steps = undone(&workspace);
+                    if let Err(error) = redo_last(&workspace) {
+                        // A directory in which something was written since is not removed again, even if
+                        // it was the same.
+                        let after = &steps.last().unwrap().changes[0].after;
+                        let is_tree = matches!(after, After::Tree(_));
+                        assert!(
+                            is_tree || matches!(place, Place::Far),
+                            "seed {seed}: {error}: {steps:?}"
+                        );
+                        assert_eq!(error.code(), ErrorCode::Conflict, "seed {seed}: {error}");
+                        refused += 1;
+                        count = index - 1;
+                        break;
+                    }
+                    assert_eq!(tree(root.path()), *wanted, "seed {seed}: redo of {steps:?}");
+                }
+            }
         }
-        assert!(workspace.change_log().unwrap().steps().0.is_empty());
     }
-    println!("{rounds} sequences, {undone} changes undone");
-    assert!(undone > 3 * rounds, "{undone}");
+    println!("{place:?}: {rounds} sequences, {undone_steps} changes undone, {refused} refused");
+    assert!(refused <= rounds / 20, "{refused}");
+    assert!(undone_steps > 3 * rounds, "{undone_steps}");
 }
 
 type Deed = fn(&Workspace, &Call) -> Result<(), Error>;
@@ -204,7 +291,11 @@ fn what_others_changed_since_is_a_conflict_and_stays() {
             format!(
                 "{} is not what change 1 left; that change cannot be undone, and nothing was \
                  changed. Undo later changes of it first, or edit it.",
-                if what == "moved from" { "a" } else { theirs }
+                match what {
+                    "modified" => "a:1",
+                    "moved from" => "a",
+                    _ => theirs,
+                }
             ),
             "{what}"
         );
@@ -269,7 +360,7 @@ fn a_deleted_file_that_is_kept_is_not_locked() {
     workspace.remove("twice", &Call::default()).unwrap();
     let other = fs::File::open(root.path().join("d/twice")).unwrap();
     other.try_lock().unwrap();
-    assert_eq!(workspace.change_log().unwrap().steps().0[0].changes[0].before.found().len(), 1);
+    assert_eq!(steps(&workspace)[0].found().len(), 1);
 }
 
 #[test]
@@ -326,7 +417,7 @@ fn a_restored_directory_has_its_owner_and_attributes() {
     let before = attributes();
     let workspace = logged(&root);
     workspace.remove_entry("d", None, true, &Call::default()).unwrap();
-    assert_eq!(workspace.undo(1, &Call::default()).unwrap(), Vec::<String>::new());
+    assert_eq!(undo(&workspace, 1, &Call::default()).unwrap(), Vec::<String>::new());
     assert_eq!(attributes(), before);
 }
 
@@ -343,7 +434,7 @@ fn a_directory_with_many_others_is_restored_and_the_answer_says_what_is_lost() {
     let workspace = logged(&root);
     workspace.remove_entry("many", None, true, &Call::default()).unwrap();
     assert_eq!(
-        workspace.undo(1, &Call::default()).unwrap(),
+        undo(&workspace, 1, &Call::default()).unwrap(),
         ["the owner and extended attributes of some directories of many could not be kept"]
     );
     assert_eq!(tree(root.path()), before);
@@ -359,10 +450,11 @@ fn what_cannot_be_kept_is_said_when_it_is_undone() {
     }
     let call = Call::default();
     workspace.remove_entry("many", None, true, &call).unwrap();
-    let why = "this change cannot be undone: the directory had too many files to be kept";
+    let why = "this change cannot be undone, because the directory had too many files to be kept";
     assert_eq!(call.take_notes(), [why]);
     let error = undo_last(&workspace).unwrap_err();
-    let wanted = "the change of many cannot be undone: the directory had too many files to be kept";
+    let wanted =
+        "the change of many cannot be undone, because the directory had too many files to be kept";
     assert_eq!(error.to_string(), wanted);
 }
 
@@ -375,7 +467,7 @@ fn the_log_drops_its_oldest_changes_and_counts_them() {
         workspace.write(&name, b"x\n", &Call::default()).unwrap();
         workspace.remove(&name, &Call::default()).unwrap();
     }
-    let (steps, dropped) = workspace.change_log().unwrap().steps();
+    let Loaded { steps, dropped, .. } = workspace.change_log().unwrap().steps(&workspace);
     // 128 deleted files are kept, each with the change that created it.
     assert_eq!((steps.len() as u64 + dropped, steps.len()), (400, 256));
     assert_eq!(steps.last().map(|step| step.number), Some(400));
@@ -405,7 +497,7 @@ fn a_change_that_takes_the_room_of_others_says_how_many_can_no_longer_be_undone(
         transaction.write(index, b"x\n".to_vec()).unwrap();
     }
     transaction.commit(&call).unwrap();
-    let why = "this change cannot be undone: it is larger than the whole log of changes";
+    let why = "this change cannot be undone, because it is larger than the whole log of changes";
     assert_eq!(call.take_notes(), [why]);
 }
 
@@ -480,7 +572,7 @@ fn an_undo_is_reviewed_and_reported_with_all_that_it_makes() {
             }
         })
         .with_on_change(move |change| reported.lock().unwrap().push(show("made", change)))
-        .with_change_log();
+        .with_change_log(&ChangeLog::default());
     let call = Call::default();
     let undone = |deed: &dyn Fn()| {
         deed();
@@ -516,8 +608,8 @@ fn an_undo_is_reviewed_and_reported_with_all_that_it_makes() {
     assert_eq!(tree(root.path()), before);
 
     workspace.remove_entry("d", None, true, &call).unwrap();
-    let number = workspace.change_log().unwrap().steps().0[0].number;
-    let error = workspace.undo(number, &Call::default().with_id("refused")).unwrap_err();
+    let number = steps(&workspace).last().unwrap().number;
+    let error = undo(&workspace, number, &Call::default().with_id("refused")).unwrap_err();
     assert_eq!(error.to_string(), "the review refused to create d/e/a: no; nothing was changed");
     assert_eq!(tree(root.path()), Tree::new());
     undo_last(&workspace).unwrap();
@@ -576,7 +668,7 @@ fn append(path: &Path) {
 
 /// Undoes all steps, the last one first, until one is refused.
 fn undo_all(workspace: &Workspace) -> Result<(), Error> {
-    while !workspace.change_log().unwrap().steps().0.is_empty() {
+    while !steps(workspace).is_empty() {
         undo_last(workspace)?;
     }
     Ok(())

@@ -1,0 +1,524 @@
+//! A log in a directory of the host, which several processes share, and which outlives them.
+//!
+//! Each root has a directory of its own, named by a hash of its path. Numbers are given out by the exclusive
+//! creation of a record, which its process keeps locked until the change is made, and then renames. A record
+//! that nobody holds was left by a process that ended. Nothing waits: a lock is tried, and what another
+//! process does at the same moment (expire, settle) has the same result.
+
+use std::collections::HashSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crate::context::Call;
+use crate::os::{Dir, File, Kind, Stat};
+use crate::sync::lock;
+use crate::workspace::change_log::record::{self, FIRST_LINE, Made, Name, Record};
+use crate::workspace::change_log::{Kept, Loaded, LoggedStep, MAX_LOADED};
+use crate::workspace::copy_content::{check_stop, copy_content};
+use crate::workspace::journal::is_removed;
+use crate::workspace::remove_tree::discard;
+use crate::workspace::rename::rename_exclusive;
+use crate::workspace::{Durability, Version, Workspace};
+
+/// The most bytes of a log by default.
+pub(super) const MAX_BYTES: u64 = 1 << 30;
+
+/// The age of changes that are dropped, by default.
+pub(super) const MAX_AGE: Duration = Duration::from_hours(30 * 24);
+
+/// The most changes of a log.
+const MAX_RECORDS: usize = 10_000;
+
+/// How many numbers are tried, while other processes take the same.
+const ATTEMPTS: usize = 100;
+
+/// The permissions of files and directories.
+const PRIVATE: u32 = 0o600;
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// The file with the path of the root.
+const ROOT: &[u8] = b"root";
+
+#[derive(Debug)]
+pub(crate) struct DiskLog {
+    base: PathBuf,
+    max_bytes: u64,
+    max_age: Duration,
+    /// The directory of the root.
+    opened: Mutex<Option<Arc<Dir>>>,
+    /// Whether it was said that the directory cannot be used.
+    is_refused: AtomicBool,
+}
+
+impl DiskLog {
+    pub(super) fn new(base: PathBuf, max_bytes: u64, max_age: Duration) -> DiskLog {
+        DiskLog {
+            base,
+            max_bytes,
+            max_age,
+            opened: Mutex::default(),
+            is_refused: AtomicBool::new(false),
+        }
+    }
+
+    /// The directory of this root, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// Failures to open it, also if others may write to it.
+    pub(super) fn directory(&self, workspace: &Workspace) -> io::Result<Arc<Dir>> {
+        let mut opened = lock(&self.opened);
+        if let Some(dir) = opened.as_ref().filter(|dir| !is_removed(dir)) {
+            return Ok(dir.clone());
+        }
+        let root = workspace.root().as_os_str().as_encoded_bytes();
+        let name = Version::of(root).to_string().into_bytes();
+        let base = open_or_make(&self.base)?;
+        let dir = open_private(&base, &name)?;
+        let file = match dir.create_file(ROOT, PRIVATE) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                dir.open_to_write(ROOT)?
+            }
+            created => created?,
+        };
+        // A process may have been killed before it wrote it.
+        if file.stat()?.size != root.len() as u64 {
+            file.write_at(root, 0)?;
+        }
+        Ok(opened.insert(Arc::new(dir)).clone())
+    }
+
+    /// Takes a number for a change.
+    ///
+    /// # Errors
+    /// What is to be said if it cannot be logged: only once, if it is the fault of the directory.
+    pub(super) fn begin(
+        self: &Arc<DiskLog>,
+        workspace: &Workspace,
+    ) -> Result<DiskDraft, Option<String>> {
+        let begun = self.directory(workspace).and_then(|dir| {
+            self.settle(workspace, &dir)?;
+            self.claim(&dir)
+        });
+        begun.map_err(|error| {
+            let place = self.base.display();
+            let is_first = !self.is_refused.swap(true, Ordering::Relaxed);
+            is_first.then(|| {
+                format!(
+                    "changes cannot be undone, because the log in {place} cannot be used: {error}"
+                )
+            })
+        })
+    }
+
+    fn claim(self: &Arc<DiskLog>, dir: &Arc<Dir>) -> io::Result<DiskDraft> {
+        let mut listed = list(dir)?;
+        for _ in 0..ATTEMPTS {
+            let number = listed.iter().map(Name::number).max().unwrap_or(0) + 1;
+            let file = match dir.create_file(&record::begun(number), PRIVATE) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    listed = list(dir)?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            // Another process may have settled it between its creation and its locking, or have made a
+            // change with this number between the listing and the creation.
+            let is_locked = file.try_lock().unwrap_or(true);
+            let (log, dir) = (self.clone(), dir.clone());
+            let draft = DiskDraft { log, dir, number, file, end: FIRST_LINE, beside: 0, bytes: 0 };
+            if is_locked && draft.file.stat()?.links > 0 {
+                listed = list(&draft.dir)?;
+                if listed.iter().all(|name| name.number() < number || *name == Name::Begun(number))
+                {
+                    return Ok(draft);
+                }
+            }
+        }
+        Err(io::Error::other("other processes take all the numbers"))
+    }
+
+    /// Decides what became of changes whose process ended while it made them, and removes what is not needed
+    /// any more.
+    fn settle(&self, workspace: &Workspace, dir: &Dir) -> io::Result<()> {
+        let listed = list(dir)?;
+        for name in &listed {
+            // An interrupted transaction is rolled back first, by the next change.
+            if let Name::Begun(number) = name
+                && !workspace.journal_place().is_used()
+            {
+                DiskLog::settle_one(workspace, dir, *number)?;
+            }
+        }
+        let undone: HashSet<u64> = made(&listed).map(|made| made.undid).collect();
+        let now = SystemTime::now();
+        let mut oldest = made(&listed).collect::<Vec<_>>();
+        oldest.sort_by_key(|made| made.number);
+        let mut is_old = true;
+        for made in oldest {
+            is_old = is_old && self.is_old(dir, made, now);
+            if is_old || undone.contains(&made.number) {
+                drop_record(dir, made);
+            }
+        }
+        let known: HashSet<u64> = listed
+            .iter()
+            .filter(|name| !matches!(name, Name::Beside(_)))
+            .map(Name::number)
+            .collect();
+        for orphan in listed.iter().filter(|name| matches!(name, Name::Beside(_))).map(Name::number)
+        {
+            // A record that is renamed at this moment may be missing in a list.
+            if !known.contains(&orphan)
+                && !list(dir)?
+                    .iter()
+                    .any(|name| name.number() == orphan && !matches!(name, Name::Beside(_)))
+            {
+                remove_beside(dir, orphan);
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_one(workspace: &Workspace, dir: &Dir, number: u64) -> io::Result<()> {
+        let name = record::begun(number);
+        let file = match dir.open_file(&name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            file => file?,
+        };
+        if !file.try_lock().unwrap_or(false) || file.stat()?.links == 0 {
+            return Ok(());
+        }
+        match record::read(&file)? {
+            Record::Step(step, _) if !step.is_unmade(workspace) => {
+                let bytes = file.stat()?.size + beside_bytes(dir, number);
+                let made = Made { number, bytes, undid: step.undid.unwrap_or(0) };
+                rename_exclusive(dir, &name, (dir, &made.name()))
+            }
+            Record::Other(_) => Ok(()),
+            _ => {
+                remove_beside(dir, number);
+                dir.remove_file(&name)
+            }
+        }
+    }
+
+    fn is_old(&self, dir: &Dir, made: &Made, now: SystemTime) -> bool {
+        let Ok(stat) = dir.stat(&made.name()) else { return false };
+        let nanos = u64::try_from(stat.modified / 1_000_000_000).unwrap_or(0);
+        let age = now.duration_since(SystemTime::UNIX_EPOCH + Duration::from_secs(nanos));
+        age.is_ok_and(|age| age > self.max_age)
+    }
+
+    /// Loads the steps, as far as they fit into memory, the newest first.
+    pub(super) fn load(&self, workspace: &Workspace) -> Loaded {
+        let mut loaded = Loaded::default();
+        let read = self.directory(workspace).and_then(|dir| {
+            self.settle(workspace, &dir)?;
+            DiskLog::load_from(&dir, &mut loaded)
+        });
+        if let Err(error) = read {
+            let place = self.base.display();
+            loaded.notes.push(format!("the log of changes in {place} cannot be read: {error}"));
+        }
+        loaded
+    }
+
+    fn load_from(dir: &Dir, loaded: &mut Loaded) -> io::Result<()> {
+        let listed = list(dir)?;
+        let undone: HashSet<u64> = made(&listed).map(|made| made.undid).collect();
+        let mut newest: Vec<&Made> = made(&listed).collect();
+        newest.sort_by_key(|made| std::cmp::Reverse(made.number));
+        let mut bytes = 0;
+        for (index, made) in newest.iter().enumerate() {
+            let file = match dir.open_file(&made.name()) {
+                // Dropped meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                file => file?,
+            };
+            match record::read(&file)? {
+                _ if undone.contains(&made.number) => {}
+                Record::Step(step, length) => {
+                    bytes += length;
+                    if bytes > MAX_LOADED {
+                        loaded.dropped = (newest.len() - index) as u64;
+                        break;
+                    }
+                    loaded.steps.push(LoggedStep { number: made.number, record: made.name(), ..*step });
+                }
+                Record::Other(format) => loaded.notes.push(format!(
+                    "change {} is left alone: its record is of another version of ripkit (format {format}; \
+                     this program knows format {})",
+                    made.number,
+                    record::FORMAT
+                )),
+                Record::Incomplete => loaded
+                    .notes
+                    .push(format!("change {} is left alone: its record is damaged", made.number)),
+            }
+        }
+        loaded.steps.reverse();
+        Ok(())
+    }
+}
+
+/// The record of a change that is being made. Dropped before it is published, it leaves nothing.
+#[derive(Debug)]
+pub(super) struct DiskDraft {
+    log: Arc<DiskLog>,
+    dir: Arc<Dir>,
+    number: u64,
+    /// Locked.
+    file: File,
+    /// Of the content in it.
+    end: u64,
+    /// How many things are beside it, and their bytes.
+    beside: u32,
+    bytes: u64,
+}
+
+impl DiskDraft {
+    pub(super) fn append(&mut self, content: &[u8]) -> io::Result<Kept> {
+        let kept = Kept::InRecord { offset: self.end, length: content.len() as u64 };
+        self.file.write_at(content, self.end)?;
+        self.end += content.len() as u64;
+        Ok(kept)
+    }
+
+    /// Counts something beside the record, and returns its number.
+    pub(super) fn add_beside(&mut self, bytes: u64) -> u32 {
+        self.bytes += bytes;
+        self.beside += 1;
+        self.beside - 1
+    }
+
+    fn next_name(&self) -> Vec<u8> {
+        record::beside(self.number, self.beside)
+    }
+
+    /// Copies a file with its attributes, or shares its blocks.
+    pub(super) fn copy(
+        &mut self,
+        file: &File,
+        durability: Durability,
+        call: &Call,
+    ) -> io::Result<Kept> {
+        let (name, stat) = (self.next_name(), file.stat()?);
+        let kept = Kept::Beside(self.add_beside(stat.size));
+        let copy = self.dir.create_file(&name, PRIVATE)?;
+        copy_content(file, &copy, stat.size, |_| check_stop(call))?;
+        // What cannot be copied here cannot be given back, and is said then.
+        let _ = copy.copy_attributes(file);
+        copy.copy_times(file)?;
+        durability.sync_file(&copy)?;
+        Ok(kept)
+    }
+
+    /// Gives a file a name beside the record; `None` if it cannot have one there. Returns its stat data.
+    pub(super) fn link(&mut self, (dir, name): (&Dir, &[u8]), seen: &Stat) -> Option<(Kept, Stat)> {
+        let to = self.next_name();
+        dir.link(name, (&self.dir, &to)).ok()?;
+        match self.dir.stat(&to) {
+            Ok(stat) if stat.is_alike(seen) => {
+                Some((Kept::Beside(self.add_beside(stat.size)), stat))
+            }
+            _ => {
+                // Otherwise it is removed with the record.
+                let _ = self.dir.remove_file(&to);
+                None
+            }
+        }
+    }
+
+    /// Where the directory goes that is counted next.
+    pub(super) fn place_of_tree(&self) -> (Arc<Dir>, Vec<u8>) {
+        (self.dir.clone(), self.next_name())
+    }
+
+    pub(super) fn is_too_large(&self) -> bool {
+        self.end + self.bytes > self.log.max_bytes
+    }
+
+    pub(super) fn write(&mut self, step: &LoggedStep) -> io::Result<()> {
+        self.end = record::write(&self.file, step, self.end)?;
+        Ok(())
+    }
+
+    pub(super) fn sync(&self, durability: Durability) -> io::Result<()> {
+        durability.sync_file(&self.file)?;
+        if durability == Durability::Full { self.dir.sync() } else { Ok(()) }
+    }
+
+    /// Lists the change, in the place of the one that it undid. Returns how many older ones were dropped.
+    pub(super) fn publish(
+        mut self,
+        step: &LoggedStep,
+        (is_empty, is_amended): (bool, bool),
+    ) -> io::Result<u64> {
+        if is_empty {
+            remove_beside(&self.dir, self.number);
+            self.file.set_size(0)?;
+            (self.end, self.bytes) = (FIRST_LINE, 0);
+        }
+        if is_amended {
+            self.write(step)?;
+        }
+        let (number, bytes) = (self.number, self.end + self.bytes);
+        let made = Made { number, bytes, undid: step.undid.unwrap_or(0) };
+        rename_exclusive(&self.dir, &record::begun(number), (&self.dir, &made.name()))?;
+        Ok(self.drop_others(&made))
+    }
+
+    /// Removes the change that was undone, and the oldest ones if the log is full.
+    fn drop_others(&self, published: &Made) -> u64 {
+        // If this fails, the next change tries again.
+        let Ok(listed) = list(&self.dir) else { return 0 };
+        let mut all: Vec<&Made> = made(&listed).collect();
+        all.sort_by_key(|made| made.number);
+        if let Some(at) = all.iter().position(|made| made.number == published.undid) {
+            drop_record(&self.dir, all.remove(at));
+        }
+        let (mut bytes, mut count) = (all.iter().map(|made| made.bytes).sum::<u64>(), all.len());
+        let mut dropped = 0;
+        for made in all.iter().filter(|made| made.number != published.number) {
+            if bytes <= self.log.max_bytes && count <= MAX_RECORDS {
+                break;
+            }
+            if drop_record(&self.dir, made) {
+                dropped += 1;
+            }
+            (bytes, count) = (bytes - made.bytes, count - 1);
+        }
+        dropped
+    }
+}
+
+impl Drop for DiskDraft {
+    fn drop(&mut self) {
+        // If it has its last name by now, or something fails, the next change settles the rest.
+        let name = record::begun(self.number);
+        if self
+            .dir
+            .stat(&name)
+            .is_ok_and(|now| self.file.stat().is_ok_and(|stat| stat.identity == now.identity))
+        {
+            remove_beside(&self.dir, self.number);
+            let _ = self.dir.remove_file(&name);
+        }
+    }
+}
+
+/// Removes a record, and then what is beside it. One of another format stays.
+fn drop_record(dir: &Dir, made: &Made) -> bool {
+    let name = made.name();
+    let read = dir.open_file(&name).and_then(|file| record::read(&file));
+    let is_ours = !matches!(read, Ok(Record::Other(_)));
+    // If this fails, another change tries again.
+    let is_removed = is_ours && dir.remove_file(&name).is_ok();
+    if is_removed {
+        remove_beside(dir, made.number);
+    }
+    is_removed
+}
+
+fn remove_beside(dir: &Dir, number: u64) {
+    for_each_beside(dir, number, |name, kind| match kind {
+        Kind::Directory => discard(dir, name),
+        // If this fails, another change tries again.
+        _ => drop(dir.remove_file(name)),
+    });
+}
+
+/// The bytes of what is beside a record; of directories only that they are there.
+fn beside_bytes(dir: &Dir, number: u64) -> u64 {
+    let mut bytes = 0;
+    for_each_beside(dir, number, |name, _| bytes += dir.stat(name).map_or(0, |stat| stat.size));
+    bytes
+}
+
+fn for_each_beside(dir: &Dir, number: u64, mut each: impl FnMut(&[u8], Kind)) {
+    let stem = format!("{number:012}.");
+    let mut found = Vec::new();
+    let listed = dir.open_dir(b".").and_then(|dir| {
+        dir.list(|name, kind| {
+            if name.starts_with(stem.as_bytes()) && Name::parse(name) == Some(Name::Beside(number))
+            {
+                found.push((name.to_vec(), kind));
+            }
+            ControlFlow::Continue(())
+        })
+    });
+    if listed.is_ok() {
+        for (name, kind) in &found {
+            each(name, *kind);
+        }
+    }
+}
+
+fn list(dir: &Dir) -> io::Result<Vec<Name>> {
+    let mut names = Vec::new();
+    dir.open_dir(b".")?.list(|name, _| {
+        names.extend(Name::parse(name));
+        ControlFlow::Continue(())
+    })?;
+    Ok(names)
+}
+
+fn made(listed: &[Name]) -> impl Iterator<Item = &Made> {
+    listed.iter().filter_map(|name| match name {
+        Name::Made(made) => Some(made),
+        _ => None,
+    })
+}
+
+/// Opens a directory of the host, and makes it and those above it if they do not exist.
+fn open_or_make(path: &Path) -> io::Result<Dir> {
+    match Dir::open_ambient(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+                return Err(error);
+            };
+            let parent = open_or_make(parent)?;
+            open_private(&parent, name.as_encoded_bytes())
+        }
+        opened => opened,
+    }
+}
+
+/// Opens a directory that only this user may write to, and makes it if it does not exist.
+fn open_private(parent: &Dir, name: &[u8]) -> io::Result<Dir> {
+    match parent.make_dir(name) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let dir = parent.open_dir(name)?;
+    if cfg!(unix) {
+        let file = parent.open_file(name)?;
+        let is_open = file.stat()?.mode & 0o077 != 0;
+        // A process may have been killed before it closed it to others. Then it is empty, or others could
+        // only read.
+        let is_harmless = || io::Result::Ok(file.stat()?.mode & 0o022 == 0 || is_empty(&dir)?);
+        if !file.is_own()? || is_open && !is_harmless()? {
+            let why = "others may write to it; only its user may (mode 0700)";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
+        if is_open {
+            file.set_mode(PRIVATE_DIRECTORY)?;
+        }
+    }
+    Ok(dir)
+}
+
+fn is_empty(dir: &Dir) -> io::Result<bool> {
+    let mut is_empty = true;
+    dir.open_dir(b".")?.list(|_, _| {
+        is_empty = false;
+        ControlFlow::Break(())
+    })?;
+    Ok(is_empty)
+}

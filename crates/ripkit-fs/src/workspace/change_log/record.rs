@@ -1,0 +1,128 @@
+//! The files of a log in a directory: their names, and the format of a record.
+//!
+//! A record is one file. Its first line has the version of the format and says where the step is, as JSON;
+//! between the two is the old content of files that were changed. The line is written last, so that a record
+//! with a valid one is complete. Deleted files and directories are beside the record.
+
+use std::io;
+
+use crate::os::File;
+use crate::workspace::change_log::LoggedStep;
+
+/// The version of the format, counted up with every change by which older programs would misread a record.
+pub(super) const FORMAT: u64 = 1;
+
+/// What every record of every version begins with; the version and a blank follow.
+const BEGINNING: &str = "ripkit change ";
+
+/// The length of the first line, in bytes.
+pub(super) const FIRST_LINE: u64 = 80;
+
+/// The largest step that is read, in bytes.
+const MAX_STEP: u64 = 64 << 20;
+
+/// What a file in the directory of a log is, by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// The record of a change that is being made, or was when its process ended.
+    Begun(u64),
+    /// The record of a change that was made, and what it and the files beside it take.
+    Made(Made),
+    /// What a change with this number deleted.
+    Beside(u64),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Made {
+    pub(super) number: u64,
+    pub(super) bytes: u64,
+    /// The step that it undid; 0 for none.
+    pub(super) undid: u64,
+}
+
+impl Name {
+    pub(super) fn parse(name: &[u8]) -> Option<Name> {
+        let (stem, end) = std::str::from_utf8(name).ok()?.split_once('.')?;
+        let mut numbers = stem.split('-').map(str::parse);
+        let number = numbers.next()?.ok()?;
+        match (numbers.next(), numbers.next(), end) {
+            (None, None, "begun") => Some(Name::Begun(number)),
+            (None, None, _) => end.parse::<u32>().ok().map(|_| Name::Beside(number)),
+            (Some(Ok(bytes)), Some(Ok(undid)), "change") => {
+                Some(Name::Made(Made { number, bytes, undid }))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        match self {
+            Name::Begun(number) | Name::Beside(number) => *number,
+            Name::Made(made) => made.number,
+        }
+    }
+}
+
+impl Made {
+    pub(super) fn name(&self) -> Vec<u8> {
+        format!("{:012}-{}-{}.change", self.number, self.bytes, self.undid).into_bytes()
+    }
+}
+
+pub(super) fn begun(number: u64) -> Vec<u8> {
+    format!("{number:012}.begun").into_bytes()
+}
+
+/// The name of what is kept beside a record.
+pub(super) fn beside(number: u64, index: u32) -> Vec<u8> {
+    format!("{number:012}.{index}").into_bytes()
+}
+
+/// Writes a step behind the content, and then the first line. Returns the end.
+pub(super) fn write(file: &File, step: &LoggedStep, end: u64) -> io::Result<u64> {
+    let json = serde_json::to_vec(step)?;
+    file.write_at(&json, end)?;
+    let (length, sum) = (json.len(), crc32fast::hash(&json));
+    let line = format!("{BEGINNING}{FORMAT} {end:020} {length:020} {sum:08x}");
+    let width = usize::try_from(FIRST_LINE).expect("it is short") - 1;
+    file.write_at(format!("{line:width$}\n").as_bytes(), 0)?;
+    Ok(end + length as u64)
+}
+
+/// A record that was read.
+#[derive(Debug)]
+pub(super) enum Record {
+    /// With the bytes that its step takes.
+    Step(Box<LoggedStep>, u64),
+    /// Of another format than this program knows.
+    Other(String),
+    /// Not complete, or damaged.
+    Incomplete,
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// Failures to read the file.
+pub(super) fn read(file: &File) -> io::Result<Record> {
+    let line = file.read_range(0, 80, 80)?;
+    let line = String::from_utf8_lossy(&line);
+    let Some((format, rest)) = line.strip_prefix(BEGINNING).and_then(|rest| rest.split_once(' '))
+    else {
+        return Ok(Record::Incomplete);
+    };
+    if format != FORMAT.to_string() {
+        return Ok(Record::Other(format.to_owned()));
+    }
+    let mut words = rest.split_whitespace();
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (Some(offset), Some(length)) = (number(), number()) else { return Ok(Record::Incomplete) };
+    let sum = words.next().and_then(|sum| u32::from_str_radix(sum, 16).ok());
+    let Some(size) = usize::try_from(length.min(MAX_STEP + 1)).ok() else {
+        return Ok(Record::Incomplete);
+    };
+    let json = file.read_range(offset, size, size)?;
+    let is_whole = json.len() as u64 == length && sum == Some(crc32fast::hash(&json));
+    let step = if is_whole { serde_json::from_slice(&json).ok() } else { None };
+    Ok(step.map_or(Record::Incomplete, |step| Record::Step(step, length)))
+}

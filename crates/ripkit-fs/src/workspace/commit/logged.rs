@@ -1,0 +1,308 @@
+//! A commit as the log of changes keeps it: before its first step is made, with what these replace and
+//! remove.
+
+use std::sync::Arc;
+
+use crate::context::Call;
+use crate::error::Error;
+use crate::os::Kind;
+use crate::sync::lock;
+use crate::workspace::change_log::{After, Before, Draft, KeptTree, LoggedChange, ModeChange};
+use crate::workspace::commit::apply::Committing;
+use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
+use crate::workspace::commit::prepare::{Action, Prepared};
+use crate::workspace::commit::stored_content::StoredContent;
+use crate::workspace::commit::{Committed, Made, Transaction};
+use crate::workspace::journal::{FileMark, Record};
+use crate::workspace::restore::RemovedTree;
+use crate::workspace::{MAX_FILE_BYTES, Version};
+
+/// What was and what is at a path.
+type Sides = (Before, After);
+
+impl<'a> Committing<'a> {
+    /// Writes the log ahead of the prepared steps. This never stops a commit: what cannot be kept, or the
+    /// log that cannot be written, is said in the answer.
+    pub(super) fn log_ahead(&self, prepared: &mut [Prepared<'a>], made: &Made) {
+        let Some(draft) = self.draft else { return };
+        let mut draft = lock(draft);
+        let mut changes = Vec::new();
+        // Those of all files are removed again with the first change.
+        let mut directories = made.paths.clone();
+        let mut add = |path: &[u8], (before, after): Sides, mode: Option<ModeChange>| {
+            let (path, directories) = (path.to_vec(), std::mem::take(&mut directories));
+            changes.push(LoggedChange { path, before, after, mode, directories });
+        };
+        // The new file of a move to another file system, which is prepared before the old one is removed.
+        let mut created = None;
+        // What is removed before a new file or link takes its place.
+        let mut superseded = None;
+        for step in prepared {
+            if let (Staged::None, Action::Recorded(Record::Create { new, .. })) =
+                (&step.entry.change, &step.action)
+            {
+                created = Some(*new);
+            }
+            let is_new = matches!(step.action, Action::Recorded(Record::Create { .. }));
+            let logged = if step.entry.is_superseded() && !is_new {
+                match self.removed(&mut draft, step) {
+                    Ok((before, _)) => {
+                        superseded = Some(before);
+                        continue;
+                    }
+                    Err(error) => Err(error),
+                }
+            } else {
+                self.sides(&mut draft, step, (created, superseded.take()))
+            };
+            let renamed = match &step.entry.change {
+                Staged::None => continue,
+                Staged::Rename(rename) => Some(rename),
+                _ => None,
+            };
+            let to = renamed.map_or(step.entry, |rename| &self.transaction.entries[rename.to]);
+            match logged {
+                Ok((sides, None)) => add(&to.relative, sides, step.entry.mode_change()),
+                Ok((sides, Some(replaced))) => {
+                    add(&to.relative, sides, None);
+                    let mode = to.mode.and_then(|mode| step.entry.mode_to(mode));
+                    add(&to.relative, replaced, mode);
+                }
+                // The commit fails for the same reason, or the log does without it.
+                Err(error) => {
+                    draft.fail(error.message());
+                    add(&to.relative, (Before::NotKept("".into()), After::Nothing), None);
+                }
+            }
+        }
+        // Directories alone were logged before they were made.
+        if !changes.is_empty() {
+            draft.write_ahead(changes);
+        }
+    }
+
+    /// A step as it is logged; of a move with new content, that of the content too.
+    fn sides(
+        &self,
+        draft: &mut Draft,
+        step: &mut Prepared<'a>,
+        (created, superseded): (Option<FileMark>, Option<Before>),
+    ) -> Result<(Sides, Option<Sides>), Error> {
+        let new = match &step.action {
+            Action::Recorded(Record::Create { new, .. }) => Some(*new),
+            _ => None,
+        };
+        let mark = step.seen.stat().map(FileMark::from);
+        let entered = |mark: Option<FileMark>| mark.map_or(After::Nothing, After::Entry);
+        Ok(match &step.entry.change {
+            Staged::None | Staged::MakeDirectory => ((Before::Nothing, After::Nothing), None),
+            Staged::Write(content) => match superseded {
+                Some(before) => {
+                    let failed = |error| Error::io("read", &step.entry.text, error);
+                    let version = Version::of(&content.load().map_err(failed)?);
+                    ((before, After::Content { version, replaced: None }), None)
+                }
+                None => (self.replaced(draft, step, content)?, None),
+            },
+            Staged::Remove => (self.removed(draft, step)?, None),
+            Staged::Copy(_) | Staged::Restore(_) | Staged::Link(_) => {
+                ((superseded.unwrap_or(Before::Nothing), entered(new)), None)
+            }
+            Staged::RemoveDirectory => ((Before::EmptyDirectory, After::Nothing), None),
+            Staged::RemoveTree(_) => ((self.removed_tree(draft, step)?, After::Nothing), None),
+            Staged::RestoreTree(tree) => {
+                let failed = |error| Error::io("examine", &step.entry.text, error);
+                let (version, _) = tree.survey().map_err(failed)?;
+                ((Before::Nothing, After::Tree(version)), None)
+            }
+            Staged::Rename(Rename { tree: Some(_), .. }) => {
+                let from = step.entry.relative.clone();
+                ((Before::At { from, mark: None }, After::Directory), None)
+            }
+            Staged::Rename(Rename { content, .. }) => {
+                let before = Before::At { from: step.entry.relative.clone(), mark };
+                let replaced = content
+                    .as_ref()
+                    .map(|content| self.replaced(draft, step, content))
+                    .transpose()?;
+                let after = match &replaced {
+                    Some((_, after)) => after.clone(),
+                    None => entered(
+                        created.filter(|_| !matches!(step.action, Action::Rename(..))).or(mark),
+                    ),
+                };
+                ((before, after), replaced)
+            }
+        })
+    }
+
+    /// A file that gets new content, or is created.
+    fn replaced(
+        &self,
+        draft: &mut Draft,
+        step: &Prepared<'a>,
+        new: &StoredContent,
+    ) -> Result<Sides, Error> {
+        let failed = |error| Error::io("read", &step.entry.text, error);
+        let new = new.load().map_err(failed)?;
+        let version = Version::of(&new);
+        let unknown = After::Content { version, replaced: None };
+        let Seen::Entry { stat, .. } = step.seen else { return Ok((Before::Nothing, unknown)) };
+        let not_kept = || Before::NotKept("".into());
+        if draft.is_failed() {
+            return Ok((not_kept(), unknown));
+        }
+        let path = step.entry.place(self.workspace())?;
+        let opened;
+        let file = if let Some(file) = step.open_file() {
+            file
+        } else {
+            opened = self.open_seen(step.entry, &path, step.seen, step.facts)?;
+            &*opened
+        };
+        let mark = FileMark::from(&stat);
+        if file.stat().size > MAX_FILE_BYTES as u64 {
+            let kept = draft.keep_copy(file.file(), self.call);
+            return Ok((kept.map_or_else(not_kept, |old| Before::Content { old, mark }), unknown));
+        }
+        let old = match file.content() {
+            Some(content) => content.to_vec(),
+            None => file.read_content(MAX_FILE_BYTES, &path)?,
+        };
+        Ok(match draft.keep_replaced(old, &new) {
+            Some((old, part)) => {
+                let after = After::Content { version, replaced: Some(part) };
+                (Before::Content { old, mark }, after)
+            }
+            None => (not_kept(), unknown),
+        })
+    }
+
+    /// A file or link that is removed.
+    fn removed(&self, draft: &mut Draft, step: &mut Prepared<'a>) -> Result<Sides, Error> {
+        let failed = |error| Error::io("open", &step.entry.text, error);
+        let Seen::Entry { stat, racy_version } = step.seen else {
+            return Ok((Before::Nothing, After::Nothing));
+        };
+        let (path, mark) = (step.entry.place(self.workspace())?, FileMark::from(&stat));
+        let (parent, name) = path.entry();
+        if stat.kind == Kind::Link {
+            let text = parent.read_link(name).map_err(failed)?;
+            return Ok((Before::Link { text, mark }, After::Nothing));
+        }
+        let kept = if draft.is_failed() {
+            None
+        } else {
+            draft.keep_removed((parent, name), &stat, self.call)
+        };
+        let Some((kept, now)) = kept else {
+            return Ok((Before::NotKept("".into()), After::Nothing));
+        };
+        if let Some(stat) = now {
+            step.seen = Seen::Entry { stat, racy_version };
+        }
+        Ok((Before::File { kept, mark }, After::Nothing))
+    }
+
+    /// A directory that is removed with everything in it. Where it can be moved to, it is; on another file
+    /// system it is copied now.
+    fn removed_tree(&self, draft: &mut Draft, step: &mut Prepared<'a>) -> Result<Before, Error> {
+        let not_kept = Before::NotKept("".into());
+        let Some((dir, name)) = draft.place_of_tree().filter(|_| !draft.is_failed()) else {
+            return Ok(not_kept);
+        };
+        let path = step.entry.place(self.workspace())?;
+        let (parent, own_name) = path.entry();
+        let device =
+            |stat: std::io::Result<crate::os::Stat>| stat.map(|stat| stat.identity.device).ok();
+        let is_far = device(dir.stat(b".")) != device(parent.stat(own_name));
+        let kept = RemovedTree::stored(parent, own_name.to_vec()).and_then(|tree| {
+            let unreadable = |_| "something in the directory could not be read";
+            let (_, bytes) = tree.survey().map_err(unreadable)?;
+            let kept = draft.keep_tree(bytes);
+            if is_far && !draft.is_over_limit() {
+                let copied = tree.copy(&dir, &name, (self.durability(), self.call));
+                copied.map_err(|_| "the directory could not be copied")?;
+            }
+            Ok(kept)
+        });
+        Ok(match kept {
+            Ok(kept) => {
+                step.kept = Some((dir, name)).filter(|_| !draft.is_over_limit());
+                Before::Directory(kept)
+            }
+            Err(why) => {
+                draft.fail(why);
+                not_kept
+            }
+        })
+    }
+}
+
+impl Transaction {
+    /// Writes the log ahead of a directory that is to be made with those above it, which are made before
+    /// anything is prepared.
+    pub(super) fn log_directory(&self, draft: &mut Draft) -> Result<(), Error> {
+        let is_directory = |entry: &&Entry| matches!(entry.change, Staged::MakeDirectory);
+        let Some(entry) = self.entries.iter().find(is_directory) else { return Ok(()) };
+        let path = entry.relative.clone();
+        let existing = path.len() - entry.place(&self.workspace)?.entry().1.len();
+        let slashes = (existing..path.len()).filter(|at| path[*at] == b'/');
+        let directories = slashes.map(|at| path[..at].to_vec()).collect();
+        let (before, after) = (Before::Nothing, After::Directory);
+        draft.write_ahead(vec![LoggedChange { path, before, after, mode: None, directories }]);
+        Ok(())
+    }
+
+    /// Lists the step that was made, and notes what cannot be undone because of it.
+    pub(super) fn publish(&self, mut draft: Draft, committed: &mut Committed, call: &Call) {
+        // Others may have made some of the directories meanwhile, or all.
+        if self.entries.iter().any(|entry| matches!(entry.change, Staged::MakeDirectory)) {
+            let (made, mut is_made) = (&committed.directories, false);
+            draft.correct(|change| {
+                let count = change.directories.len();
+                change.directories.retain(|directory| made.contains(directory));
+                is_made = made.contains(&change.path);
+                count > change.directories.len()
+            });
+            if !is_made {
+                return;
+            }
+        }
+        match committed.removed.take() {
+            Some(Ok(tree)) => {
+                let tree = Arc::new(tree);
+                draft.correct(|change| {
+                    change.before = Before::Directory(KeptTree::Open(tree.clone()));
+                    true
+                });
+            }
+            Some(Err(why)) => draft.fail(why),
+            None => {}
+        }
+        let now = |path: &[u8]| match After::at(&self.workspace, path) {
+            After::Entry(now) => Some(now),
+            _ => None,
+        };
+        // A rename keeps the file as it is, which may have changed since it was seen.
+        draft.correct(|change| {
+            if let (Before::At { mark: Some(mark), .. }, After::Entry(after)) =
+                (&mut change.before, &mut change.after)
+                && let Some(now) = now(&change.path)
+                && now != *after
+            {
+                if mark.is_same_file(&now) {
+                    *mark = now;
+                }
+                *after = now;
+                return true;
+            }
+            false
+        });
+        if let Some(undone) = &self.undoes {
+            let found = undone.found();
+            draft.renew(found.iter().filter_map(|(path, mark)| Some((*mark, now(path)?))));
+        }
+        call.add_notes(draft.publish());
+    }
+}

@@ -1,0 +1,580 @@
+//! A log of changes in a directory: killed after each system call of a change, of its undo and of its redo,
+//! shared by several workspaces, restarted, full, old, of another version, and in directories that cannot be
+//! used.
+//!
+//! The oracle is the tree, as the standard library sees it.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the tree is read and changed by other means than those under test"
+)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+
+use super::transaction::{settled, tree};
+use super::tree_text::{Tree, quick_directory};
+use super::undo::{steps, undone};
+use crate::context::Call;
+use crate::error::{Error, ErrorCode};
+use crate::os::faults::killed;
+use crate::test_rng::is_thorough;
+use crate::workspace::{Access, ChangeLog, Durability, LoggedStep, Workspace};
+
+/// A root, and a log for it.
+struct Place {
+    base: TempDir,
+    log: TempDir,
+    durability: Durability,
+}
+
+impl Place {
+    fn new(is_far: bool, durability: Durability) -> Place {
+        let log = if is_far { TempDir::new().unwrap() } else { quick_directory() };
+        let place = Place { base: quick_directory(), log, durability };
+        place.reset();
+        place
+    }
+
+    fn near() -> Place {
+        Place::new(false, Durability::File)
+    }
+
+    fn root(&self) -> PathBuf {
+        self.base.path().join("root")
+    }
+
+    /// Makes the tree anew, with an empty log.
+    fn reset(&self) {
+        let root = self.root();
+        let _ = fs::remove_dir_all(&root);
+        for entry in fs::read_dir(self.log.path()).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap()
+            } else {
+                fs::remove_file(path).unwrap()
+            }
+        }
+        fs::create_dir_all(root.join("d/e")).unwrap();
+        for name in ["a", "b", "c", "d/a", "d/e/a"] {
+            fs::write(root.join(name), format!("old {name}\nsecond\nthird\nfourth\n")).unwrap();
+        }
+        fs::set_permissions(root.join("b"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("d/a", root.join("link")).unwrap();
+    }
+
+    fn open(&self) -> Workspace {
+        self.open_with(&ChangeLog::stored_in(self.log.path()))
+    }
+
+    fn open_with(&self, log: &ChangeLog) -> Workspace {
+        let workspace = Workspace::open(self.root()).unwrap().with_durability(self.durability);
+        workspace.with_change_log(log)
+    }
+
+    /// The directory of the root in the log.
+    fn directory(&self) -> PathBuf {
+        let entries = fs::read_dir(self.log.path()).unwrap();
+        entries.flatten().next().unwrap().path()
+    }
+
+    /// The names of files in the log, without that of the root's path.
+    fn names(&self) -> Vec<String> {
+        let names = fs::read_dir(self.directory()).unwrap().flatten();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.retain(|name| name != "root");
+        names.sort();
+        names
+    }
+
+    fn tree(&self) -> Tree {
+        settled(tree(&self.root()))
+    }
+}
+
+type Deed = fn(&Workspace) -> Result<(), Error>;
+
+fn call() -> Call {
+    Call::default()
+}
+
+fn undo_last(workspace: &Workspace) -> Result<Vec<String>, Error> {
+    workspace.undo(steps(workspace).last().unwrap(), &call())
+}
+
+fn transaction(
+    workspace: &Workspace,
+    paths: &[(&str, Access)],
+    stage: impl FnOnce(&mut crate::workspace::Transaction) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut transaction =
+        workspace.begin(paths, &call()).map_err(|mut errors| errors.remove(0).1)?;
+    stage(&mut transaction)?;
+    transaction.commit(&call()).map(drop)
+}
+
+const DEEDS: [(&str, Deed); 11] = [
+    ("edit", |workspace| {
+        let edit = |old: Option<&[u8]>| Ok([b"new\n", old.unwrap()].concat());
+        workspace.update("a", &call(), edit).map(drop)
+    }),
+    ("create", |workspace| workspace.write("x/y/new", b"new\n", &call()).map(drop)),
+    ("remove", |workspace| workspace.remove("b", &call())),
+    ("remove a link", |workspace| workspace.remove("link", &call())),
+    ("remove a directory", |workspace| workspace.remove_entry("d", None, true, &call()).map(drop)),
+    ("move", |workspace| workspace.rename("a", "x/moved", &call()).map(drop)),
+    ("move a directory", |workspace| workspace.rename("d", "x/moved", &call()).map(drop)),
+    ("copy", |workspace| workspace.copy_file("a", "copy", None, &call()).map(drop)),
+    ("make a directory", |workspace| workspace.make_directory("new", &call()).map(drop)),
+    ("replace in several files", |workspace| {
+        let names = ["a", "c", "d/a", "d/e/a"];
+        transaction(workspace, &names.map(|name| (name, Access::Change)), |transaction| {
+            for (index, name) in names.iter().enumerate() {
+                transaction.read(index, 1000, &call())?;
+                transaction.write(index, format!("new {name}\n").into_bytes())?;
+            }
+            Ok(())
+        })
+    }),
+    ("a patch", |workspace| {
+        let paths = [
+            ("a", Access::Change),
+            ("b", Access::Entry),
+            ("c", Access::Entry),
+            ("x/c", Access::Create),
+            ("new", Access::Create),
+        ];
+        transaction(workspace, &paths, |transaction| {
+            for index in 0..3 {
+                transaction.read(index, 1000, &call())?;
+            }
+            transaction.write(0, b"new a\n".to_vec())?;
+            transaction.remove(1)?;
+            transaction.rename(2, 3, Some(b"new c\n".to_vec()))?;
+            transaction.write(4, b"new\n".to_vec())
+        })
+    }),
+];
+
+/// The next process: recovers and settles by a change of another file, which is taken out of the tree.
+fn restarted(place: &Place, what: &str) -> (Workspace, Vec<LoggedStep>, Vec<LoggedStep>) {
+    let workspace = place.open();
+    let call = call();
+    let written = workspace.write("unrelated", b"x\n", &call);
+    let notes = call.take_notes();
+    let is_logged = notes.iter().all(|note| !note.contains("undone"));
+    assert!(written.is_ok() && is_logged, "{what}: {written:?} {notes:?}");
+    undo_last(&workspace).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let redoable = undone(&workspace);
+    let others = redoable.into_iter().filter(|step| step.changes[0].path != b"unrelated");
+    let others = others.collect();
+    (place.open(), steps(&workspace), others)
+}
+
+/// Without the directories above what was to be created, which a process that is killed may leave.
+fn without_empty(mut tree: Tree) -> Tree {
+    let is_of_it = |path: &String| path == "x" || path.starts_with("x/");
+    if tree.iter().all(|(path, text)| !is_of_it(path) || text.starts_with("directory")) {
+        tree.retain(|path, _| !is_of_it(path));
+    }
+    tree
+}
+
+/// Runs `work` in a process that is killed after so many system calls, from `begin` on, and checks each time
+/// that the tree is as before or after it, and that the log leads from the one to the other.
+fn kill_each(
+    (what, place): (&str, &Place),
+    begin: impl Fn() -> Workspace,
+    work: impl Fn(&Workspace),
+    (before, after): (&Tree, &Tree),
+    is_undo: bool,
+) -> u32 {
+    let (mut runs, step) = (0, if is_thorough() { 1 } else { 23 });
+    for kill in (runs..).step_by(step) {
+        let workspace = begin();
+        let (_, is_reached) = killed(kill, || work(&workspace));
+        drop(workspace);
+        let what = format!("{what}, killed at {kill}");
+        let (workspace, done, others) = restarted(place, &what);
+        let now = without_empty(place.tree());
+        assert!(now == *before || now == *after, "{what}: {now:#?}");
+        let (made, unmade) = if is_undo { (others, done) } else { (done, others) };
+        if now == *after {
+            assert_eq!(made.len(), 1, "{what}: {made:?}");
+            let undone = workspace.undo(&made[0], &call());
+            assert!(undone.is_ok(), "{what}: {undone:?}");
+            assert_eq!(without_empty(place.tree()), *before, "{what}: back again");
+        } else {
+            assert!(made.is_empty(), "{what}: {made:?}");
+            assert_eq!(
+                unmade.len(),
+                usize::from(is_undo || unmade.len() == 1),
+                "{what}: {unmade:?}"
+            );
+        }
+        drop(workspace);
+        let names = place.names();
+        assert!(!names.iter().any(|name| name.ends_with(".begun")), "{what}: {names:?}");
+        runs += 1;
+        if !is_reached {
+            return runs;
+        }
+    }
+    unreachable!("every change has an end")
+}
+
+#[test]
+fn what_is_killed_is_made_and_listed_or_neither() {
+    let mut runs = 0;
+    let durabilities = [Durability::File, Durability::Full, Durability::Fast];
+    for (number, (name, deed)) in DEEDS.iter().enumerate() {
+        for is_far in [false, true] {
+            let place = Place::new(is_far, durabilities[number % 3]);
+            let before = without_empty(place.tree());
+            let begin = || {
+                place.reset();
+                place.open()
+            };
+            deed(&begin()).unwrap();
+            let after = without_empty(place.tree());
+            let make = |workspace: &Workspace| drop(deed(workspace));
+            runs += kill_each((name, &place), begin, make, (&before, &after), false);
+            let begin_undo = || {
+                let workspace = begin();
+                deed(&workspace).unwrap();
+                workspace
+            };
+            let undo = |workspace: &Workspace| {
+                if let Some(step) = steps(workspace).last() {
+                    let _ = workspace.undo(step, &call());
+                }
+            };
+            runs += kill_each(
+                (&format!("undo of {name}"), &place),
+                begin_undo,
+                undo,
+                (&after, &before),
+                true,
+            );
+            let begin_redo = || {
+                let workspace = begin_undo();
+                undo_last(&workspace).unwrap();
+                workspace
+            };
+            let redo = |workspace: &Workspace| {
+                if let Some(step) = undone(workspace).last() {
+                    let _ = workspace.undo(step, &call());
+                }
+            };
+            runs += kill_each(
+                (&format!("redo of {name}"), &place),
+                begin_redo,
+                redo,
+                (&before, &after),
+                false,
+            );
+        }
+    }
+    println!("{runs} kills");
+    assert!(runs > if is_thorough() { 5000 } else { 300 }, "{runs}");
+}
+
+#[test]
+fn a_change_is_undone_and_made_again_by_other_processes() {
+    let place = Place::near();
+    let before = place.tree();
+    DEEDS[0].1(&place.open()).unwrap();
+    let after = place.tree();
+    let listed = steps(&place.open());
+    assert_eq!((listed.len(), listed[0].number), (1, 1));
+    undo_last(&place.open()).unwrap();
+    assert_eq!(place.tree(), before);
+    let workspace = place.open();
+    workspace.undo(undone(&workspace).last().unwrap(), &call()).unwrap();
+    assert_eq!(place.tree(), after);
+    assert_eq!(place.names().len(), 1, "{:?}", place.names());
+}
+
+#[test]
+fn workspaces_that_change_the_same_root_at_once_number_their_changes_without_gaps_or_pairs() {
+    let place = Place::near();
+    let before = place.tree();
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let workspace = place.open();
+            scope.spawn(move || {
+                for change in 0..25 {
+                    let name = format!("{number}-{change}");
+                    let call = call();
+                    workspace.write(&name, b"x\n", &call).unwrap();
+                    assert_eq!(call.take_notes(), Vec::<String>::new());
+                }
+            });
+        }
+    });
+    let workspace = place.open();
+    let mut numbers: Vec<u64> = steps(&workspace).iter().map(|step| step.number).collect();
+    numbers.dedup();
+    assert_eq!(numbers.len(), 100, "{numbers:?}");
+    for _ in 0..100 {
+        undo_last(&workspace).unwrap();
+    }
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
+fn the_files_of_a_log_are_for_their_user_only() {
+    let place = Place::near();
+    DEEDS[10].1(&place.open()).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+    assert_eq!(mode(&place.directory()), 0o700);
+    for name in place.names().iter().filter(|name| name.ends_with(".change")) {
+        assert_eq!(mode(&place.directory().join(name)), 0o600, "{name}");
+    }
+    let root = fs::read_to_string(place.directory().join("root")).unwrap();
+    assert_eq!(Path::new(&root), place.root());
+    assert_eq!(mode(&place.directory().join("root")), 0o600);
+}
+
+#[test]
+fn a_directory_that_others_may_write_to_is_not_used_and_that_is_said_once() {
+    let place = Place::near();
+    place.open().write("a", b"new\n", &call()).unwrap();
+    fs::set_permissions(place.directory(), fs::Permissions::from_mode(0o770)).unwrap();
+    let (workspace, call) = (place.open(), call());
+    for text in ["1\n", "2\n"] {
+        workspace.write("a", text.as_bytes(), &call).unwrap();
+    }
+    let log = place.log.path().display();
+    let why = format!(
+        "changes cannot be undone, because the log in {log} cannot be used: others may write to it; only \
+         its user may (mode 0700)"
+    );
+    assert_eq!(call.take_notes(), [why]);
+    assert_eq!(fs::read(place.root().join("a")).unwrap(), b"2\n");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_log_stops_no_change() {
+    let place = Place::near();
+    let file = place.log.path().join("file");
+    fs::write(&file, "").unwrap();
+    for (name, deed) in DEEDS {
+        place.reset();
+        fs::write(&file, "").unwrap();
+        let workspace = place.open_with(&ChangeLog::stored_in(file.join("log")));
+        deed(&workspace).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn a_record_of_a_newer_format_is_left_alone_and_named() {
+    let place = Place::near();
+    let old = Duration::from_secs(40 * 24 * 3600);
+    for text in ["1\n", "2\n"] {
+        place.open().write("a", text.as_bytes(), &call()).unwrap();
+    }
+    let newer = place.directory().join(&place.names()[0]);
+    let text = fs::read(&newer).unwrap();
+    fs::write(&newer, [b"ripkit change 2 ", &text[16..]].concat()).unwrap();
+    let file = fs::File::options().write(true).open(&newer).unwrap();
+    file.set_modified(SystemTime::now() - old).unwrap();
+    let workspace = place.open_with(&ChangeLog::stored_in(place.log.path()).with_max_bytes(2000));
+    let loaded = workspace.change_log().unwrap().steps(&workspace);
+    let wanted = "change 1 is left alone: its record is of another version of ripkit (format 2; this program \
+                  knows format 1)";
+    assert_eq!(loaded.notes, [wanted]);
+    assert_eq!(loaded.steps.len(), 1);
+    workspace.write("b", b"new\n", &call()).unwrap();
+    undo_last(&workspace).unwrap();
+    undo_last(&workspace).unwrap();
+    assert_eq!(fs::read(place.root().join("a")).unwrap(), b"1\n");
+    assert!(newer.exists());
+}
+
+#[test]
+fn old_changes_and_those_that_are_too_much_are_dropped() {
+    let place = Place::near();
+    let log = ChangeLog::stored_in(place.log.path()).with_max_bytes(100_000);
+    let workspace = place.open_with(&log);
+    fs::write(place.root().join("large"), vec![b'x'; 90_000]).unwrap();
+    fs::write(place.root().join("larger"), vec![b'x'; 200_000]).unwrap();
+    let call = call();
+    for text in ["1\n", "2\n", "3\n"] {
+        workspace.write("a", text.as_bytes(), &call).unwrap();
+    }
+    assert_eq!(call.take_notes(), Vec::<String>::new());
+    // The file is kept as it is, by another name.
+    workspace.remove("large", &call).unwrap();
+    workspace.write("b", &vec![b'y'; 60_000], &call).unwrap();
+    assert_eq!(call.take_notes(), ["4 older changes can no longer be undone"]);
+    workspace.write("larger", b"x\n", &call).unwrap();
+    let why = "this change cannot be undone, because it is larger than the whole log of changes";
+    assert_eq!(call.take_notes(), [why]);
+    // It is listed, so that the one before it is not undone in its place.
+    let error = undo_last(&workspace).unwrap_err();
+    let wanted =
+        "the change of larger cannot be undone, because it is larger than the whole log of changes";
+    assert_eq!(error.to_string(), wanted);
+    assert_eq!(steps(&workspace).len(), 2);
+
+    let old = SystemTime::now() - Duration::from_secs(40 * 24 * 3600);
+    for name in place.names() {
+        let file = fs::File::options().write(true).open(place.directory().join(name)).unwrap();
+        file.set_modified(old).unwrap();
+    }
+    let workspace = place.open_with(&log.with_max_age(Duration::from_secs(41 * 24 * 3600)));
+    assert_eq!(steps(&workspace).len(), 2);
+    assert_eq!(steps(&place.open()).len(), 0);
+    assert_eq!(place.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_replace_over_many_large_files_and_a_directory_of_many_are_undone() {
+    for is_far in [false, true] {
+        let place = Place::new(is_far, Durability::Fast);
+        let workspace = place.open();
+        let names: Vec<String> = (0..80).map(|number| format!("large/{number}")).collect();
+        fs::create_dir(place.root().join("large")).unwrap();
+        let line = |word: &str, number: usize| format!("{word} of {number}\n").repeat(60_000);
+        for (number, name) in names.iter().enumerate() {
+            fs::write(place.root().join(name), line("old", number)).unwrap();
+        }
+        let paths: Vec<_> = names.iter().map(|name| (name.as_str(), Access::Change)).collect();
+        let call = call();
+        transaction(&workspace, &paths, |transaction| {
+            for number in 0..names.len() {
+                transaction.read(number, 2 << 20, &call)?;
+                transaction.write(number, line("new", number).into_bytes())?;
+            }
+            Ok(())
+        })
+        .unwrap();
+        undo_last(&workspace).unwrap();
+        for (number, name) in names.iter().enumerate() {
+            let now = fs::read_to_string(place.root().join(name)).unwrap();
+            assert!(now == line("old", number), "{name}");
+        }
+
+        let count = if is_far { 2_000 } else { 20_000 };
+        for number in 0..count {
+            let directory = place.root().join(format!("many/{}", number / 500));
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(number.to_string()), format!("{number}\n")).unwrap();
+        }
+        let before = place.tree();
+        workspace.remove_entry("many", None, true, &call).unwrap();
+        assert!(!place.root().join("many").exists());
+        undo_last(&workspace).unwrap();
+        assert!(place.tree() == before);
+        assert_eq!(call.take_notes(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn other_lines_that_changed_since_stay_and_the_same_lines_are_named() {
+    for place in [Place::near(), Place::new(true, Durability::File)] {
+        let workspace = place.open();
+        let path = |name: &str| place.root().join(name);
+        let text = |name: &str| fs::read_to_string(path(name)).unwrap();
+        let edit = |from: &'static str, to: &'static str| {
+            move |old: Option<&[u8]>| {
+                Ok(String::from_utf8_lossy(old.unwrap()).replace(from, to).into_bytes())
+            }
+        };
+        workspace.update("a", &call(), edit("old", "new")).unwrap();
+        let theirs = text("a").replace("fourth", "fourth, by others");
+        fs::write(path("a"), theirs).unwrap();
+        let notes = undo_last(&workspace).unwrap();
+        assert_eq!(notes, ["a was changed since, and keeps that change"]);
+        assert_eq!(text("a"), "old a\nsecond\nthird\nfourth, by others\n");
+
+        // Of a step with a conflict, nothing is undone.
+        DEEDS[9].1(&workspace).unwrap();
+        fs::write(path("c"), "others\n").unwrap();
+        fs::write(path("d/a"), "1\n2\n3\n").unwrap();
+        let before = place.tree();
+        let error = undo_last(&workspace).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Conflict);
+        assert_eq!(
+            error.to_string(),
+            "c:1, d/a:1-3 are not what change 3 left; that change cannot be undone, and nothing was changed. \
+             Undo later changes of it first, or edit it."
+        );
+        assert_eq!(place.tree(), before);
+    }
+}
+
+#[test]
+fn what_is_denied_is_neither_listed_nor_undone() {
+    let place = Place::near();
+    let workspace = place.open();
+    workspace.write("a", b"new\n", &call()).unwrap();
+    workspace.remove_entry("d", None, true, &call()).unwrap();
+    workspace.rename("b", "moved", &call()).unwrap();
+    DEEDS[8].1(&workspace).unwrap();
+    let all = steps(&workspace);
+    for (glob, hidden) in
+        [("a", vec![1]), ("d", vec![2]), ("b", vec![3]), ("moved", vec![3]), ("new/", vec![4])]
+    {
+        let workspace = place.open().deny([glob]).unwrap();
+        let shown: Vec<u64> = steps(&workspace).iter().map(|step| step.number).collect();
+        let wanted: Vec<u64> = (1..=4).filter(|number| !hidden.contains(number)).collect();
+        assert_eq!(shown, wanted, "{glob}");
+    }
+    // In a directory that comes back, a rule may deny an entry alone.
+    let before = place.tree();
+    let workspace = place.open().deny(["d/e/a"]).unwrap();
+    let error = workspace.undo(&all[1], &call()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PolicyDenied, "{error}");
+    let error = place.open().read_only().undo(&all[0], &call()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ReadOnly);
+    for step in &all {
+        let name = String::from_utf8(step.changes[0].path.clone()).unwrap();
+        let workspace = place.open().deny([name.as_str()]).unwrap();
+        let error = workspace.undo(step, &call()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PolicyDenied, "{name}: {error}");
+    }
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
+fn a_log_below_the_root_is_denied() {
+    let place = Place::near();
+    let log = place.root().join("state/own [log]");
+    let workspace = place.open_with(&ChangeLog::stored_in(&log));
+    workspace.write("a", b"new\n", &call()).unwrap();
+    assert!(log.is_dir());
+    for path in ["state/own [log]", "state/own [log]/x"] {
+        let error = workspace.resolve(path, Access::Read).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::PolicyDenied, "{path}");
+    }
+    assert!(workspace.resolve("state", Access::Read).is_ok());
+    let error = workspace.remove_entry("state", None, true, &call()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PolicyDenied);
+    undo_last(&workspace).unwrap();
+}
+
+#[test]
+fn a_deleted_file_is_kept_by_another_name_and_one_with_several_as_a_copy() {
+    let place = Place::near();
+    let workspace = place.open();
+    let inode = |name: &str| fs::metadata(place.root().join(name)).unwrap().ino();
+    let before = inode("a");
+    workspace.remove("a", &call()).unwrap();
+    undo_last(&workspace).unwrap();
+    assert_eq!((inode("a"), fs::metadata(place.root().join("a")).unwrap().nlink()), (before, 1));
+    fs::hard_link(place.root().join("a"), place.root().join("twin")).unwrap();
+    workspace.remove("twin", &call()).unwrap();
+    assert_eq!(fs::metadata(place.root().join("a")).unwrap().nlink(), 1);
+    undo_last(&workspace).unwrap();
+    assert_ne!(inode("a"), inode("twin"));
+}
