@@ -460,7 +460,8 @@ fn a_diff_of_git_makes_the_tree_of_git_apply_or_is_refused() {
             .unwrap();
         let workspace = TestWorkspace::new();
         put_tree(&workspace.root(), &present);
-        let tools = Toolkit::new(workspace.open()).with_change_log();
+        let tools = Toolkit::new(workspace.open())
+            .with_change_log(&ripkit::workspace::ChangeLog::default());
         let said = ask(&tools, "apply_patch", json!({ "patch": patch }));
         let ours = git_tree(&workspace.root());
         let what = || format!("seed {seed} {form:?}\n{patch}\n{}", said.text);

@@ -88,7 +88,9 @@ fn answers(
         let requests = requests.concat();
         let of_row = format!(
             "rm -rf d more; mkdir d; chmod 777 . d; {prepare}; chmod 666 d/f; chown 65534 d/f 2>/dev/null || :
-            out=$(mktemp); {{ {}\n{}\n{requests}\n}} | run \"$RIPKIT\" --root . mcp >$out; tail -n 1 $out; rm $out
+            out=$(mktemp); state=$(mktemp -d); chmod 777 $state
+            {{ {}\n{}\n{requests}\n}} | run env XDG_STATE_HOME=$state \"$RIPKIT\" --root . mcp >$out
+            tail -n 1 $out; rm -r $out $state
             cat d/f e 2>/dev/null | tr '\\n' '|'; echo; {clean}\n",
             print(initialize),
             print(initialized),

@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules from the bottom; each imports only those before it.
-const STAGES: [&str; 17] = [
+const STAGES: [&str; 18] = [
     "text",
+    "merge",
     "edit",
     "matching",
     "options",

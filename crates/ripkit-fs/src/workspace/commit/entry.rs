@@ -97,6 +97,13 @@ impl Staged {
 }
 
 impl Seen {
+    /// The permissions before and after, if a file gets these and they are others.
+    pub(super) fn mode_change(&self, after: Option<u32>) -> Option<ModeChange> {
+        let stat = self.stat().filter(|stat| stat.kind == Kind::File)?;
+        let (before, after) = (stat.mode & 0o7777, after?);
+        (after != before).then_some(ModeChange { before, after })
+    }
+
     /// What is at a path that was not read.
     ///
     /// # Errors
@@ -158,17 +165,6 @@ impl Entry {
             Staged::Write(_) => seen == Some(Kind::Link),
             _ => false,
         }
-    }
-
-    /// The permissions before and after, if they change.
-    pub(super) fn mode_change(&self) -> Option<ModeChange> {
-        self.mode.and_then(|after| self.mode_to(after))
-    }
-
-    /// The same for a file that is moved to a path with these permissions.
-    pub(super) fn mode_to(&self, after: u32) -> Option<ModeChange> {
-        let before = self.seen?.stat().filter(|stat| stat.kind == Kind::File)?.mode & 0o7777;
-        (after != before).then_some(ModeChange { before, after })
     }
 
     pub(super) fn is_changed(&self) -> bool {

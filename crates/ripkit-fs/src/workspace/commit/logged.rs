@@ -62,11 +62,10 @@ impl<'a> Committing<'a> {
             };
             let to = renamed.map_or(step.entry, |rename| &self.transaction.entries[rename.to]);
             match logged {
-                Ok((sides, None)) => add(&to.relative, sides, step.entry.mode_change()),
+                Ok((sides, None)) => add(&to.relative, sides, step.seen.mode_change(to.mode)),
                 Ok((sides, Some(replaced))) => {
                     add(&to.relative, sides, None);
-                    let mode = to.mode.and_then(|mode| step.entry.mode_to(mode));
-                    add(&to.relative, replaced, mode);
+                    add(&to.relative, replaced, step.seen.mode_change(to.mode));
                 }
                 // The commit fails for the same reason, or the log does without it.
                 Err(error) => {

@@ -130,19 +130,19 @@ impl Transaction {
             let old = entry.file.as_ref().and_then(|file| file.content()).or(stored.as_deref());
             let change = |kind| Change::new(kind, &entry.text, call);
             let kind = if entry.existed() { ChangeKind::Modify } else { ChangeKind::Create };
+            let new_mode = |mode: Option<u32>| Some(entry.seen?.mode_change(mode)?.after);
             match &entry.change {
                 Staged::Write(new) => {
                     let new = load(Some(new))?;
                     let change = change(kind).with_content(old, new.as_deref());
-                    each(&change.with_mode(entry.mode_change().map(|mode| mode.after)))
+                    each(&change.with_mode(new_mode(entry.mode)))
                 }
                 Staged::Remove => each(&change(ChangeKind::Delete).with_content(old, None)),
                 Staged::Rename(Rename { to, content, .. }) => {
                     let new = load(content.as_ref())?;
                     let moved = Change::new(ChangeKind::Move, self.path(*to), call);
                     let old = if content.is_some() { old } else { None };
-                    let mode = self.entries[*to].mode.and_then(|mode| entry.mode_to(mode));
-                    let mode = mode.map(|mode| mode.after);
+                    let mode = new_mode(self.entries[*to].mode);
                     let moved = moved.with_from(&entry.text).with_content(old, new.as_deref());
                     each(&moved.with_mode(mode))
                 }
