@@ -304,6 +304,9 @@ impl Transaction {
     }
 
     /// The text of the link at a path, like [`Transaction::read`]; `None` if there is no link.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::read`].
     pub fn read_link(&mut self, index: usize) -> Result<Option<Vec<u8>>, Error> {
         let path = self.entry(index)?.place(&self.workspace)?.into_owned();
         if path.kind() != Some(Kind::Link) {
