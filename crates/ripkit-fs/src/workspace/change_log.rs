@@ -39,11 +39,10 @@ use memory::MemoryLog;
 /// The most bytes of steps that are loaded at the same time.
 const MAX_LOADED: u64 = 64 << 20;
 
-/// How the changes of a workspace are logged; see
-/// [`Toolkit::with_change_log`](crate::Toolkit::with_change_log). The default is a log in memory.
+/// How the changes of a workspace are logged; see [`Workspace::with_change_log`]. The default is a log in memory.
 ///
 /// ```
-/// use ripkit::workspace::ChangeLog;
+/// use ripkit_fs::ChangeLog;
 ///
 /// let log = ChangeLog::stored_in("/home/user/.local/state/agent").with_max_bytes(100 << 20);
 /// # assert_ne!(format!("{log:?}"), format!("{:?}", ChangeLog::default()));
