@@ -266,6 +266,7 @@ impl ComparedLines<'_> {
             && (is_like_first || first.indent != file.indent)
             && !self.new.iter().any(|line| is_above(&line))
             && !self.has_stripped_first()
+            && !self.has_only_line_stripped()
     }
 
     /// Whether `new_text` may be indented like the file.
@@ -293,6 +294,16 @@ impl ComparedLines<'_> {
         // Deeper lines may be in the block that the first line opens.
         let is_within = is_deeper(file.indent, old.indent) && indent.starts_with(file.indent);
         indent == file.indent || is_within
+    }
+
+    /// Whether the only quoted line has lost its indentation, while other lines of `new_text` begin
+    /// at the margin: these may have lost theirs too, or belong there.
+    fn has_only_line_stripped(&self) -> bool {
+        let [_, old, file] = self.firsts();
+        self.old.len() == 1
+            && old.indent.is_empty()
+            && !file.indent.is_empty()
+            && self.new[1..].iter().any(|line| line.indent.is_empty())
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all
