@@ -72,7 +72,7 @@ impl<'p, 'a> Judge<'p, 'a> {
             return Err(Reason::Unclear { near, why: why.into() });
         }
         if kind == MatchKind::Indentation
-            && let Some(line) = line_of_origin(text, &self.edit.old_text)
+            && let Some(line) = line_of_origin(text, range, &self.edit.old_text)
         {
             let why = format!(
                 "line {line} has the indentation of the old text, so another place may be meant"
