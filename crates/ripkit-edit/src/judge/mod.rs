@@ -71,6 +71,12 @@ impl<'p, 'a> Judge<'p, 'a> {
         {
             return Err(Reason::Unclear { near, why: why.into() });
         }
+        if let Some(stricter) = self.stricter(endings) {
+            let Judge { matcher, edit, found, .. } = self;
+            if let Some(done) = (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
+                return Err(Reason::AlreadyApplied { at: done.start, near: Some(near) });
+            }
+        }
         if kind == MatchKind::Indentation
             && let Some(line) = line_of_origin(text, range, &self.edit.old_text)
         {
@@ -79,12 +85,7 @@ impl<'p, 'a> Judge<'p, 'a> {
             );
             return Err(Reason::Unclear { near, why: why.into() });
         }
-        let Some(stricter) = self.stricter(endings) else { return Ok(()) };
-        let Judge { matcher, edit, found, .. } = self;
-        match (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
-            Some(done) => Err(Reason::AlreadyApplied { at: done.start, near: Some(near) }),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The strategy by which `new_text`, found elsewhere, proves more than `old_text` in its place; `None` if
