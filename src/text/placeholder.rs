@@ -219,6 +219,9 @@ fn is_in_comment(line: &str, around: [&str; 2]) -> bool {
 
 /// The sign and the text of a line that is a comment and not empty.
 fn comment(line: &str) -> Option<(&str, &str)> {
+    if let Some(text) = line.strip_prefix(".. ") {
+        return Some(("..", text.trim_start()));
+    }
     let text = line.trim_start_matches(|letter| "/#-;%{<!(*@".contains(letter));
     let sign = &line[..line.len() - text.len()];
     let is_repeated = |one: char| sign.chars().all(|letter| letter == one);

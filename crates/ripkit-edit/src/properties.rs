@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::locate::IndentShift;
 use crate::test_support::{Dice, Refused, apply, options, rounds};
 use crate::{Edit, Edited, MatchKind, Matching, RefusalKind, diff};
 
@@ -163,10 +162,12 @@ fn an_edit_of_shifted_lines_is_the_shifted_edit() {
     for seed in 0..4000 {
         let mut dice = Dice::new(seed);
         let blanks = ["  ", "\t", "    ", " \t"][dice.below(4)];
-        let shift = IndentShift::deeper(blanks);
         let (head, tail) = (dice.text(&lines, 3), dice.text(&lines, 3));
         let (old, new) = (dice.text(&lines, 5), dice.text(&lines, 5));
-        let deep = |text: &str| shift.apply(text).unwrap();
+        let deeper = |line: &str| {
+            if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") }
+        };
+        let deep = |text: &str| text.split_inclusive('\n').map(deeper).collect::<String>();
         let content = format!("{head}{}{tail}", deep(&old));
         let change = Edit::replace(old, new.clone());
         let Ok(edited) = run(content.as_bytes(), change, Matching::Safe) else { continue };

@@ -77,6 +77,7 @@ const PLACEHOLDERS: &[&str] = &[
     "// ... code continues ...",
     "// ... not shown ...",
     "// No changes here",
+    ".. ... existing code ...",
     "... existing code ...",
     "... rest of the file unchanged ...",
     "[rest of the file unchanged]",

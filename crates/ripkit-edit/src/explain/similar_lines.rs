@@ -258,8 +258,10 @@ impl<'a> SimilarLines<'a> {
         if !self.is_open {
             return String::new();
         }
-        let last = self.end;
-        format!("The file ends at line {last} without a line feed, the old text goes on with one.")
+        format!(
+            "The file ends at line {} without a line feed, the old text goes on with one.",
+            self.end
+        )
     }
 
     /// The lines as far as there is room, whole if all of them fit, including the one that differs.

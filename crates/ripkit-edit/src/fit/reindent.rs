@@ -39,6 +39,7 @@ impl ReindentInput<'_> {
     /// The texts as they belong in the file, or `None` if that cannot be decided.
     pub(super) fn decide(&self) -> Option<Reindented> {
         let mapping = self.mappings.first()?;
+        let shift = &mapping.shift;
         let old = mapping.apply(self.old)?;
         let moved = self.moved();
         let decided = |new: String, is_moved| Some(Reindented { old: old.clone(), new, is_moved });
@@ -47,7 +48,7 @@ impl ReindentInput<'_> {
             file: content_lines(&old),
             new: content_lines(self.new),
             moved: moved.as_deref().map(content_lines),
-            shift: mapping.shift.blanks(),
+            shift: shift.blanks(),
         };
         if texts.old.len() != texts.file.len() || texts.new.is_empty() {
             return None;
@@ -58,6 +59,8 @@ impl ReindentInput<'_> {
                 texts.is_at_depth_of(&texts.old) || texts.is_at_depth_of(&texts.file);
             return is_at_depth_of.then(|| decided(self.new.to_owned(), true)).flatten();
         }
+        // Quoted a level too shallow and given a level deeper, lines are indented as the file is.
+        let may_move = shift.is_deeper() && shallowest(&texts.old).len() >= shift.blanks().len();
         match texts.indented_like(self.mappings, self.around)? {
             IndentedLike::OldText
                 if mapping.tabs == TabConversion::None && texts.is_rescaled(self.around) =>
@@ -65,6 +68,7 @@ impl ReindentInput<'_> {
                 None
             }
             IndentedLike::OldText => decided(moved?, true),
+            IndentedLike::File if may_move => None,
             IndentedLike::File => decided(self.new.to_owned(), false),
         }
     }
@@ -266,6 +270,7 @@ impl ComparedLines<'_> {
             && (is_like_first || first.indent != file.indent)
             && !self.new.iter().any(|line| is_above(&line))
             && !self.has_stripped_first()
+            && !self.has_only_line_stripped()
     }
 
     /// Whether `new_text` may be indented like the file.
@@ -284,15 +289,23 @@ impl ComparedLines<'_> {
         let [_, old, file] = self.firsts();
         let [new, olds, files] = [&self.new, &self.old, &self.file].map(|lines| &lines[1..]);
         let indent = shallowest(new);
-        if new.is_empty() {
-            return false;
-        }
-        if !files.is_empty() {
-            return indent == shallowest(files) && indent != shallowest(olds);
-        }
         // Deeper lines may be in the block that the first line opens.
         let is_within = is_deeper(file.indent, old.indent) && indent.starts_with(file.indent);
-        indent == file.indent || is_within
+        let is_like_file = match files {
+            [] => indent == file.indent || is_within,
+            _ => indent == shallowest(files) && indent != shallowest(olds),
+        };
+        !new.is_empty() && is_like_file
+    }
+
+    /// Whether the only quoted line has lost its indentation, while other lines of `new_text` begin
+    /// at the margin: these may have lost theirs too, or belong there.
+    fn has_only_line_stripped(&self) -> bool {
+        let [_, old, file] = self.firsts();
+        self.old.len() == 1
+            && old.indent.is_empty()
+            && !file.indent.is_empty()
+            && self.new[1..].iter().any(|line| line.indent.is_empty())
     }
 
     /// Whether `new_text` may indent by other steps than the file. If the lines of `old_text` are all

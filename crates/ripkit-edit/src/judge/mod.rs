@@ -7,7 +7,7 @@
 mod added_lines;
 mod blanks;
 mod elsewhere;
-mod gaps;
+mod origin;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +17,7 @@ use self::added_lines::is_applied_at;
 pub(crate) use self::added_lines::line_of_added;
 use self::blanks::BlankMatch;
 use self::elsewhere::ElsewhereSearch;
-use self::gaps::line_of_gapped;
+use self::origin::line_of_origin;
 use crate::edit::Replacement;
 use crate::locate::{MatchSet, Matcher};
 use crate::matching::MatchKind;
@@ -71,20 +71,21 @@ impl<'p, 'a> Judge<'p, 'a> {
         {
             return Err(Reason::Unclear { near, why: why.into() });
         }
+        if let Some(stricter) = self.stricter(endings) {
+            let Judge { matcher, edit, found, .. } = self;
+            if let Some(done) = (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
+                return Err(Reason::AlreadyApplied { at: done.start, near: Some(near) });
+            }
+        }
         if kind == MatchKind::Indentation
-            && let Some(line) = line_of_gapped(text, &self.edit.old_text)
+            && let Some(line) = line_of_origin(text, range, &self.edit.old_text)
         {
             let why = format!(
-                "at line {line} its lines have the indentation of the old text, with others between them"
+                "line {line} has the indentation of the old text, so another place may be meant"
             );
             return Err(Reason::Unclear { near, why: why.into() });
         }
-        let Some(stricter) = self.stricter(endings) else { return Ok(()) };
-        let Judge { matcher, edit, found, .. } = self;
-        match (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
-            Some(done) => Err(Reason::AlreadyApplied { at: done.start, near: Some(near) }),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The strategy by which `new_text`, found elsewhere, proves more than `old_text` in its place; `None` if

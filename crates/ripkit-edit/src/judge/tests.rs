@@ -80,14 +80,30 @@ fn lines_with_words_are_not_added_twice_even_if_the_old_text_is_still_there() {
 }
 
 #[test]
+fn a_block_whose_lines_are_nearly_as_quoted_is_not_passed_over_for_a_deeper_one() {
+    let test = |blanks: &str, value: u32| {
+        let lines = ["})", &format!("get('/user', {value})"), "end", "end"];
+        lines.map(|line| format!("{blanks}{line}\n")).concat()
+    };
+    // The shallower block was changed after it was quoted.
+    let file = format!("{}\n{}", test("  ", 1), test("", 2));
+    let message = edit(&file, &test("", 1), &test("", 3)).unwrap_err();
+    let why = "Lines 1-4 match old_text without regard to uniform indentation, but line 6 has the \
+               indentation of the old text, so another place may be meant.";
+    assert!(message.contains(why), "{message}");
+    let edited = edit(&test("  ", 1), &test("", 1), &test("", 3));
+    assert_eq!(edited, Ok(test("  ", 3)));
+}
+
+#[test]
 fn lines_that_stand_elsewhere_with_one_between_them_are_not_passed_over() {
     let file =
         "start(() => {\n  send(name);\n});\n  start(() => {\n    done();\n    send(name);\n  });\n";
     let (old, new) =
         ("  start(() => {\n    send(name);\n  });\n", "  start(() => {\n    end();\n  });\n");
     let message = edit(file, old, new).unwrap_err();
-    let why = "Lines 1-3 match old_text without regard to uniform indentation, but at line 4 its lines have \
-               the indentation of the old text, with others between them.";
+    let why = "Lines 1-3 match old_text without regard to uniform indentation, but line 4 has the \
+               indentation of the old text, so another place may be meant.";
     assert!(message.contains(why), "{message}");
     let alone = &file[..file.find("  start").unwrap()];
     assert_eq!(edit(alone, old, new).as_deref(), Ok("start(() => {\n  end();\n});\n"));

@@ -30,12 +30,12 @@ pub(crate) struct IndentShift {
 
 impl IndentShift {
     /// Every line of the file has these blanks in addition.
-    pub(crate) fn deeper(blanks: &str) -> IndentShift {
+    pub(super) fn deeper(blanks: &str) -> IndentShift {
         IndentShift { less: String::new(), more: blanks.to_owned() }
     }
 
     /// Every line of `old_text` has these blanks in addition.
-    pub(crate) fn shallower(blanks: &str) -> IndentShift {
+    pub(super) fn shallower(blanks: &str) -> IndentShift {
         IndentShift { less: blanks.to_owned(), more: String::new() }
     }
 
@@ -53,9 +53,14 @@ impl IndentShift {
         self.blanks().is_empty()
     }
 
+    /// Whether the file is indented deeper.
+    pub(crate) fn is_deeper(&self) -> bool {
+        !self.more.is_empty()
+    }
+
     /// The blanks that one of the two texts has in addition.
     pub(crate) fn blanks(&self) -> &str {
-        if self.more.is_empty() { &self.less } else { &self.more }
+        if self.is_deeper() { &self.more } else { &self.less }
     }
 
     /// The text with every non-blank line shifted; `None` if a line lacks the blanks to remove.

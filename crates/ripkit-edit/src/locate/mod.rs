@@ -9,8 +9,6 @@ mod shifted_lines;
 
 use std::ops::Range;
 
-#[cfg(test)]
-pub(crate) use self::indentation::IndentShift;
 pub(crate) use self::indentation::{IndentMapping, TabConversion};
 use self::normalized::trim_trailing_blanks;
 pub(crate) use self::normalized::{Normalized, typographic_characters};

@@ -78,6 +78,10 @@ fn an_edit_is_refused_when_its_indentation_cannot_be_decided() {
             "            x = 1\n            y = 1\n            return x\n",
             "            x = 1\n        z = 1\n            return x\n",
         ),
+        // A block that may be meant to become deeper by one level.
+        ("    x = 1\n    return x\n", "        x = 2\n        return x\n"),
+        // Lines at the margin below the only quoted one, which has lost its indentation.
+        ("\ndef g(self):\n", "\ndef g(self):\n\nclass B:\n"),
         // Deleted lines are no evidence.
         ("def g(self):\n    return 2\n", ""),
     ] {
