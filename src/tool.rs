@@ -118,7 +118,7 @@ pub trait Tool: Send + Sync + 'static {
     }
 
     /// Runs the tool on a thread that the caller abandons shortly after the deadline or a cancellation.
-    /// A tool that changes something must call [`Call::commit`] first; the methods of [`Workspace`]
+    /// A tool that changes something must call [`Call::commit`](ripkit_fs::Call::commit) first; the methods of [`Workspace`]
     /// that take a call do so themselves.
     ///
     /// # Errors

@@ -64,7 +64,7 @@ fn plain(letter: char) -> char {
 }
 
 /// The name with escapes for invisible characters and for those that `other` does not contain, in
-/// the syntax of [`unescape`](super::escape::unescape).
+/// the syntax of [`unescape`](crate::escape::unescape).
 pub fn escaped(name: &str, other: &str) -> String {
     let known: BTreeSet<char> = other.chars().collect();
     let is_plain = |letter: char| {
