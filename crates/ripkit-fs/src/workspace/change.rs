@@ -4,37 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use ripkit_edit::diff;
-use serde::Serialize;
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
+use crate::workspace::change_kind::ChangeKind;
 use crate::workspace::change_log::Log;
 use crate::workspace::{Version, Workspace};
-
-/// What a change does to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(inline))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ChangeKind {
-    /// A file that did not exist gets content.
-    Create,
-    /// A file gets other content.
-    Modify,
-    /// A file, a link or a directory with everything in it is removed.
-    Delete,
-    /// A file, a link or a directory gets another path.
-    Move,
-    /// A directory is created.
-    CreateDirectory,
-}
-
-impl fmt::Display for ChangeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(f)
-    }
-}
 
 /// A change of one path.
 ///

@@ -28,12 +28,11 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::os::{Dir, File, Kind, Stat};
-use crate::workspace::change::ChangeKind;
+use crate::workspace::change_kind::ChangeKind;
 use crate::workspace::journal::{FileMark, RecordedPath};
 use crate::workspace::restore::{RemovedTree, Source, is_restorable};
 use crate::workspace::{Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath};
 use disk::{DiskDraft, DiskLog};
-pub(super) use memory::MAX_FILES;
 use memory::MemoryLog;
 
 /// The most bytes of steps that are loaded at the same time.

@@ -27,15 +27,12 @@ use crate::escape;
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::sync::lock;
 use crate::workspace::rename::rename_exclusive;
-use crate::workspace::temp::TempFile;
+use crate::workspace::temp::{JOURNAL_NAME, TempFile};
 use crate::workspace::{Durability, Workspace};
 
 /// The version of the format, counted up with every change by which older programs would misread a
 /// journal. All formats up to this one are read.
 const FORMAT: u64 = 2;
-
-/// The name of the journal in the root of a workspace, and the end of its name elsewhere.
-const NAME: &str = ".ripkit-journal~";
 
 /// The largest journal that is read, in bytes: some 300,000 records.
 const MAX_BYTES: usize = 64 << 20;
@@ -343,7 +340,7 @@ pub(super) struct JournalPlace {
 
 impl JournalPlace {
     pub(super) fn in_root(root: Arc<Dir>) -> JournalPlace {
-        JournalPlace { dir: root, name: NAME.into(), elsewhere: None }
+        JournalPlace { dir: root, name: JOURNAL_NAME.into(), elsewhere: None }
     }
 
     /// In another directory, which several roots may share.
@@ -351,7 +348,7 @@ impl JournalPlace {
         let dir = Arc::new(Dir::open_ambient(path)?);
         let path = std::path::absolute(path)?;
         let Identity { device, inode } = root.stat(b".")?.identity;
-        let name = format!(".{device:x}-{inode:x}{NAME}").into();
+        let name = format!(".{device:x}-{inode:x}{JOURNAL_NAME}").into();
         Ok(JournalPlace { dir, name, elsewhere: Some(path) })
     }
 
@@ -383,7 +380,11 @@ impl JournalPlace {
 
     /// Where the files beside the journal are, for messages.
     pub(super) fn where_it_is(&self) -> &'static str {
-        if self.name == NAME.as_bytes() { "in the root" } else { "in the directory of the journal" }
+        if self.name == JOURNAL_NAME.as_bytes() {
+            "in the root"
+        } else {
+            "in the directory of the journal"
+        }
     }
 
     pub(super) fn shown(&self) -> String {
@@ -399,11 +400,6 @@ pub(super) fn is_removed(dir: &Dir) -> bool {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::StaleNetworkFileHandle)
         }
     }
-}
-
-/// Whether a file has the name of a journal.
-pub(super) fn is_journal(name: &[u8]) -> bool {
-    name.starts_with(b".") && name.ends_with(NAME.as_bytes())
 }
 
 /// What a file with the name of a journal is.

@@ -6,6 +6,7 @@
 //! as safe as the tools of this crate.
 
 mod change;
+mod change_kind;
 mod change_log;
 mod commit;
 mod copy_content;
@@ -45,7 +46,8 @@ use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::os::{self, Dir, Kind};
 use change::ChangeHooks;
-pub use change::{Change, ChangeKind, Review};
+pub use change::{Change, Review};
+pub use change_kind::ChangeKind;
 pub use change_log::{ChangeLog, Loaded, Log, LoggedChange, LoggedStep, OldFile};
 pub use commit::Transaction;
 pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};

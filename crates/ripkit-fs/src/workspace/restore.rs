@@ -9,8 +9,7 @@ use crate::byte_path::{joined, split_name};
 use crate::context::Call;
 use crate::error::Error;
 use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES, Stat};
-use crate::workspace::change::ChangeKind;
-use crate::workspace::change_log::MAX_FILES;
+use crate::workspace::change_kind::ChangeKind;
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
 use crate::workspace::journal::FileMark;
 use crate::workspace::path::commit;
@@ -19,6 +18,9 @@ use crate::workspace::remove_tree::{TreeCount, discard};
 use crate::workspace::rename::rename_exclusive;
 use crate::workspace::temp::random_name;
 use crate::workspace::{Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath};
+
+/// The most deleted files and directories that are kept open.
+pub(super) const MAX_FILES: usize = 128;
 
 /// The most entries of a deleted directory that are kept open, and of one that is kept in a directory.
 const MAX_ENTRIES: usize = 10_000;

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use crate::context::Call;
 use crate::os::{Dir, File, Kind, Rename};
-use crate::workspace::journal::is_journal;
 use crate::workspace::remove_tree;
+
+/// The name of the journal in the root of a workspace, and the end of its name elsewhere.
+pub(super) const JOURNAL_NAME: &str = ".ripkit-journal~";
 
 /// Names of temporary files beside a file that is changed.
 const NAMES: RandomNames = RandomNames::new(".", ".ripkit~");
@@ -201,6 +203,11 @@ pub(super) fn keep_aside(dir: &Dir, name: &[u8]) -> Vec<u8> {
         Ok(()) => kept,
         Err(_) => name.to_vec(),
     }
+}
+
+/// Whether a file has the name of a journal.
+fn is_journal(name: &[u8]) -> bool {
+    name.starts_with(b".") && name.ends_with(JOURNAL_NAME.as_bytes())
 }
 
 #[cfg(test)]

@@ -101,8 +101,8 @@ impl DiskLog {
         workspace: &Workspace,
     ) -> Result<DiskDraft, Option<String>> {
         let begun = self.directory(workspace).and_then(|dir| {
-            self.settle(workspace, &dir)?;
-            self.claim(&dir)
+            let listed = self.settle(workspace, &dir)?;
+            self.claim(&dir, listed)
         });
         begun.map_err(|error| {
             let place = self.base.display();
@@ -115,8 +115,7 @@ impl DiskLog {
         })
     }
 
-    fn claim(self: &Arc<DiskLog>, dir: &Arc<Dir>) -> io::Result<DiskDraft> {
-        let mut listed = list(dir)?;
+    fn claim(self: &Arc<DiskLog>, dir: &Arc<Dir>, mut listed: Vec<Name>) -> io::Result<DiskDraft> {
         for _ in 0..ATTEMPTS {
             let number = listed.iter().map(Name::number).max().unwrap_or(0) + 1;
             let file = match dir.create_file(&record::begun(number), PRIVATE) {
@@ -144,8 +143,8 @@ impl DiskLog {
     }
 
     /// Decides what became of changes whose process ended while it made them, and removes what is not needed
-    /// any more.
-    fn settle(&self, workspace: &Workspace, dir: &Dir) -> io::Result<()> {
+    /// any more. Returns what was there before.
+    fn settle(&self, workspace: &Workspace, dir: &Dir) -> io::Result<Vec<Name>> {
         let listed = list(dir)?;
         for name in &listed {
             // An interrupted transaction is rolled back first, by the next change.
@@ -182,7 +181,7 @@ impl DiskLog {
                 remove_beside(dir, orphan);
             }
         }
-        Ok(())
+        Ok(listed)
     }
 
     fn settle_one(workspace: &Workspace, dir: &Dir, number: u64) -> io::Result<()> {
@@ -210,8 +209,9 @@ impl DiskLog {
 
     fn is_old(&self, dir: &Dir, made: &Made, now: SystemTime) -> bool {
         let Ok(stat) = dir.stat(&made.name()) else { return false };
-        let nanos = u64::try_from(stat.modified / 1_000_000_000).unwrap_or(0);
-        let age = now.duration_since(SystemTime::UNIX_EPOCH + Duration::from_secs(nanos));
+        // Before 1970 only where a clock is wrong: then it is old.
+        let seconds = u64::try_from(stat.modified / 1_000_000_000).unwrap_or(0);
+        let age = now.duration_since(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
         age.is_ok_and(|age| age > self.max_age)
     }
 

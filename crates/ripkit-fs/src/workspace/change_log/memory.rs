@@ -10,15 +10,13 @@ use crate::os::File;
 use crate::sync::lock;
 use crate::workspace::change_log::{After, Before, Kept, KeptTree, Loaded, LoggedStep};
 use crate::workspace::journal::FileMark;
+use crate::workspace::restore::MAX_FILES;
 
 /// The most changes that are kept.
 const MAX_CHANGES: usize = 10_000;
 
 /// The most bytes of old content that are kept by default.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
-
-/// The most deleted files and directories that are kept open.
-pub(in crate::workspace) const MAX_FILES: usize = 128;
 
 /// The steps of a workspace.
 #[derive(Debug)]
