@@ -26,6 +26,7 @@ use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::sync::lock;
+use crate::workspace::file_mark::{FileId, FileMark};
 use crate::workspace::rename::rename_exclusive;
 use crate::workspace::temp::{JOURNAL_NAME, TempFile};
 use crate::workspace::{Durability, Workspace};
@@ -155,59 +156,6 @@ impl RecordedPath {
     /// The last name.
     pub(super) fn name(&self) -> &[u8] {
         split_name(self.bytes()).1
-    }
-}
-
-/// A file or directory, independent of its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct FileId {
-    device: u64,
-    inode: u64,
-}
-
-impl From<Identity> for FileId {
-    fn from(identity: Identity) -> FileId {
-        FileId { device: identity.device, inode: identity.inode }
-    }
-}
-
-/// A file and the state of its content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct FileMark {
-    id: FileId,
-    size: u64,
-    /// Seconds and nanoseconds since 1970.
-    modified: (i64, u32),
-}
-
-impl From<&Stat> for FileMark {
-    fn from(stat: &Stat) -> FileMark {
-        const SECOND: i128 = 1_000_000_000;
-        let seconds = i64::try_from(stat.modified.div_euclid(SECOND)).unwrap_or(i64::MAX);
-        let nanoseconds = u32::try_from(stat.modified.rem_euclid(SECOND)).unwrap_or(0);
-        FileMark { id: stat.identity.into(), size: stat.size, modified: (seconds, nanoseconds) }
-    }
-}
-
-impl FileMark {
-    /// Whether both are of the same file, whatever its content.
-    pub(super) fn is_same_file(&self, other: &FileMark) -> bool {
-        self.id == other.id
-    }
-
-    /// Whether it is of this file, whatever its content.
-    pub(super) fn is_of_file(&self, identity: Identity) -> bool {
-        self.id == identity.into()
-    }
-
-    /// Whether the entry is this file, whatever its content.
-    pub(super) fn is_of(&self, entry: Option<&Stat>) -> bool {
-        entry.is_some_and(|stat| FileId::from(stat.identity) == self.id)
-    }
-
-    /// Whether the entry is this file, and its content has not changed.
-    pub(super) fn is_unchanged(&self, entry: Option<&Stat>) -> bool {
-        entry.is_some_and(|stat| FileMark::from(stat) == *self)
     }
 }
 

@@ -11,6 +11,7 @@ mod change_log;
 mod commit;
 mod copy_content;
 mod entry;
+mod file_mark;
 mod fingerprint;
 mod in_place;
 mod journal;

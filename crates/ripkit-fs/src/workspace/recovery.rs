@@ -19,9 +19,10 @@ use crate::byte_path::joined;
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::os::{Dir, File, Kind, Rename, Stat};
+use crate::workspace::file_mark::FileId;
+use crate::workspace::file_mark::FileMark;
 use crate::workspace::journal::{
-    FileId, FileMark, Journal, JournalPlace, Record, RecordedPath, append_to, end_last_line,
-    is_ours, read,
+    Journal, JournalPlace, Record, RecordedPath, append_to, end_last_line, is_ours, read,
 };
 use crate::workspace::path::{above, entry_at};
 use crate::workspace::rename::rename_exclusive;

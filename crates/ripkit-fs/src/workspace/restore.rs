@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::os::{Dir, File, Identity, Kind, LINKS_HANDLES, Stat};
 use crate::workspace::change_kind::ChangeKind;
 use crate::workspace::copy_content::{check_stop, copy_content, failed};
-use crate::workspace::journal::FileMark;
+use crate::workspace::file_mark::FileMark;
 use crate::workspace::path::commit;
 use crate::workspace::policy::denied_within;
 use crate::workspace::remove_tree::{TreeCount, discard};

@@ -9,7 +9,7 @@ use crate::escape;
 use crate::os::File;
 use crate::workspace::change_log::{After, Before, Kept, Log, LoggedChange, LoggedStep};
 use crate::workspace::commit::prune;
-use crate::workspace::journal::FileMark;
+use crate::workspace::file_mark::FileMark;
 use crate::workspace::remove_tree::{CheckedTree, Purpose};
 use crate::workspace::restore::RemovedTree;
 use crate::workspace::{Access, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::os::File;
 use crate::sync::lock;
 use crate::workspace::change_log::{After, Before, Kept, KeptTree, Loaded, LoggedStep};
-use crate::workspace::journal::FileMark;
+use crate::workspace::file_mark::FileMark;
 use crate::workspace::restore::MAX_FILES;
 
 /// The most changes that are kept.

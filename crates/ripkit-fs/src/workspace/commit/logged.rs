@@ -13,7 +13,8 @@ use crate::workspace::commit::entry::{Entry, Rename, Seen, Staged};
 use crate::workspace::commit::prepare::{Action, Prepared};
 use crate::workspace::commit::stored_content::StoredContent;
 use crate::workspace::commit::{Committed, Made, Transaction};
-use crate::workspace::journal::{FileMark, Record};
+use crate::workspace::file_mark::FileMark;
+use crate::workspace::journal::Record;
 use crate::workspace::restore::RemovedTree;
 use crate::workspace::{MAX_FILE_BYTES, Version};
 
