@@ -279,7 +279,7 @@ pub(super) fn error(error: &Error) {
 }
 
 /// The lines of a message show where something is wrong, and stay as they are.
-fn error_text(message: &str) {
+pub(super) fn error_text(message: &str) {
     write_stderr("ripkit: ", &(message.trim_end().to_owned() + "\n"));
 }
 

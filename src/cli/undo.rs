@@ -52,6 +52,8 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8>
     let answer = run_action(matches, globals).unwrap_or_else(Answer::from);
     if globals.json {
         print::json(&answer)?;
+    } else if answer.error().is_some() {
+        print::error_text(answer.body());
     } else {
         print::text(&print::terminal_safe(answer.text()))?;
     }

@@ -113,6 +113,14 @@ fn changes_are_listed_undone_by_number_and_made_again() {
     place.prints(&["undo", "--list"], "6 delete d/b.txt (undone)\n5 modify a.txt (undone)\n");
     let output = place.command(&["undo"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "No changes to undo\n");
+    let output = place.command(&["undo", "99"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), output.stdout), (Some(2), Vec::new()));
+    assert_eq!(
+        said,
+        "ripkit: there is no change 99 in the log that could be undone. Take a number from ripkit undo \
+         --list.\n"
+    );
 }
 
 #[test]
