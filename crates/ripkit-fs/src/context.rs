@@ -163,7 +163,7 @@ impl Call {
         (&self.cancel.0.raised, self.deadline.map_or_else(never, at))
     }
 
-    /// Begins a change. Whoever makes one calls this before its first visible step, and makes it
+    /// Begins a change. Code that makes one calls this before its first visible step, and makes it
     /// only after `Ok`. The caller then waits for the change to finish, even beyond the
     /// deadline. After `Err` the caller may have left, and has then reported that nothing was
     /// changed. After one `Ok`, further calls return `Ok`.

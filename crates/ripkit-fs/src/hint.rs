@@ -48,7 +48,7 @@ pub enum Hint {
     },
 }
 
-/// What to do next with a tree. `Display` is a sentence for whoever calls this crate.
+/// What to do next with a tree. `Display` is a sentence for callers of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NextStep {

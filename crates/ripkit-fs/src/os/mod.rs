@@ -175,6 +175,7 @@ pub(crate) fn is_directory_ambient(path: &Path) -> bool {
 
 /// The current time in nanoseconds since 1970.
 pub fn now() -> i64 {
+    // With a clock before 1970, every file seems to have changed just now, which costs time only.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

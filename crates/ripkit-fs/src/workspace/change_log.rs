@@ -654,8 +654,8 @@ pub(super) struct Draft {
     store: DraftStore,
     step: LoggedStep,
     durability: Durability,
-    /// Why the change cannot be undone. It is listed all the same, so that nobody takes the one before it for
-    /// the last.
+    /// Why the change cannot be undone. It is listed all the same: otherwise the one before it
+    /// would be taken for the last.
     failure: Option<String>,
     /// Whether the store has another step by now.
     is_amended: bool,
