@@ -18,7 +18,7 @@ const MODE: Mode = Mode::empty();
 
 /// The absolute path of a directory or file named by the host. Relative paths begin at `/`, and the
 /// links in it, which cannot be resolved here, are kept.
-pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn canonical(path: &Path) -> io::Result<PathBuf> {
     let mut canonical = PathBuf::from("/");
     for component in path.components() {
         match component {
