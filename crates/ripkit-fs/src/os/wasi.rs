@@ -57,7 +57,6 @@ impl Dir {
     }
 
     /// Always an error: a handle does not lead above its directory.
-    #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
     pub fn parent(&self) -> io::Result<Dir> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -118,7 +117,6 @@ impl Dir {
     }
 
     /// Always `Unsupported`: there are no locks.
-    #[expect(clippy::unused_self, reason = "the same signature as on Linux")]
     pub fn try_lock(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -160,11 +158,6 @@ impl Dir {
     }
 
     /// Does nothing: runtimes synchronize only files.
-    #[expect(
-        clippy::unnecessary_wraps,
-        clippy::unused_self,
-        reason = "the same signature as on Linux"
-    )]
     pub fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -197,11 +190,6 @@ impl File {
     }
 
     /// Always true: there are no users.
-    #[expect(
-        clippy::unnecessary_wraps,
-        clippy::unused_self,
-        reason = "the same signature as on Linux"
-    )]
     pub fn is_own(&self) -> io::Result<bool> {
         Ok(true)
     }
@@ -222,7 +210,6 @@ impl File {
     }
 
     /// Does nothing: there are no permissions.
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
     pub fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
     }
@@ -247,7 +234,6 @@ impl File {
     }
 
     /// Always `Unsupported`: there are no locks.
-    #[expect(clippy::unused_self, reason = "as on Linux")]
     pub fn try_lock(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
