@@ -360,7 +360,8 @@ fn a_deleted_file_that_is_kept_is_not_locked() {
     workspace.remove("twice", &Call::default()).unwrap();
     let other = fs::File::open(root.path().join("d/twice")).unwrap();
     other.try_lock().unwrap();
-    assert_eq!(steps(&workspace)[0].found().len(), 1);
+    // Where a handle gets no name, a file with another name is not kept, as it could not have both again.
+    assert_eq!(steps(&workspace)[0].found().len(), usize::from(LINKS_HANDLES));
 }
 
 #[test]
