@@ -441,7 +441,8 @@ impl Log {
             }
         };
         let (step, durability) = (LoggedStep::new(call, undone), workspace.durability());
-        Draft { store, step, durability, failure: None, is_amended: false }
+        let reservations = Vec::new();
+        Draft { store, step, durability, failure: None, reservations, is_amended: false }
     }
 
     /// The steps that this workspace may see.
@@ -657,6 +658,8 @@ pub(super) struct Draft {
     /// Why the change cannot be undone. It is listed all the same: otherwise the one before it
     /// would be taken for the last.
     failure: Option<String>,
+    /// What an undo will bring back otherwise than it was, one sentence each.
+    reservations: Vec<String>,
     /// Whether the store has another step by now.
     is_amended: bool,
 }
@@ -678,6 +681,17 @@ impl Draft {
     /// Gives up keeping what the undo of the step needs, for this reason.
     pub(super) fn fail(&mut self, why: impl Into<String>) {
         self.failure.get_or_insert_with(|| why.into());
+    }
+
+    /// Says that an undo cannot join files with the names that are not deleted with them.
+    pub(super) fn keep_alone(&mut self, mut paths: impl Iterator<Item = String>) {
+        let Some(first) = paths.next() else { return };
+        let (more, it) = match paths.count() {
+            0 => (String::new(), "a file of its own, without its"),
+            more => (format!(" and {more} more"), "files of their own, without their"),
+        };
+        let note = format!("an undo brings {first}{more} back as {it} other names");
+        self.reservations.push(note);
     }
 
     fn or_fail<T>(&mut self, kept: io::Result<T>) -> Option<T> {
@@ -718,7 +732,7 @@ impl Draft {
     pub(super) fn keep_removed(
         &mut self,
         (dir, name): (&Dir, &[u8]),
-        seen: &Stat,
+        (path, seen): (&str, &Stat),
         call: &Call,
     ) -> Option<(Kept, Option<Stat>)> {
         let file = self.or_fail(dir.open_file(name))?;
@@ -726,10 +740,13 @@ impl Draft {
             DraftStore::Disk(disk) => {
                 // With a further name it would look for as long as it is kept as if it had several.
                 let linked = if seen.links == 1 { disk.link((dir, name), seen) } else { None };
-                match linked {
-                    Some((kept, stat)) => Some((kept, Some(stat))),
-                    None => Some((self.keep_copy(&file, call)?, None)),
+                if let Some((kept, stat)) = linked {
+                    return Some((kept, Some(stat)));
                 }
+                if seen.links > 1 {
+                    self.keep_alone(std::iter::once(path.to_owned()));
+                }
+                Some((self.keep_copy(&file, call)?, None))
             }
             _ if !is_restorable(seen) => {
                 self.fail("the file had several hard links");
@@ -791,10 +808,10 @@ impl Draft {
         }
     }
 
-    /// Lists the step, which is made. Returns a sentence on what cannot be undone because of it.
-    pub(super) fn publish(mut self) -> Option<String> {
+    /// Lists the step, which is made. Returns what cannot be undone because of it, one sentence each.
+    pub(super) fn publish(mut self) -> Vec<String> {
         if self.step.changes.is_empty() {
-            return None;
+            return Vec::new();
         }
         for change in self.step.changes.iter_mut().filter(|_| self.failure.is_some()) {
             let why = self.failure.clone().expect("there is a failure");
@@ -802,21 +819,20 @@ impl Draft {
         }
         let is_amended = self.is_amended || self.failure.is_some();
         let dropped = match self.store {
-            DraftStore::None(said) => return said,
+            DraftStore::None(said) => return said.into_iter().collect(),
             DraftStore::Memory(log) => Ok(log.add(self.step)),
             DraftStore::Disk(disk) => {
                 disk.publish(&self.step, (self.failure.is_some(), is_amended))
             }
         };
-        match dropped.map_err(|error| format!("its log cannot be written: {error}")) {
-            Err(why) => Some(format!("this change cannot be undone, because {why}")),
-            Ok(_) if self.failure.is_some() => {
-                self.failure.map(|why| format!("this change cannot be undone, because {why}"))
-            }
-            // A full log drops one with each.
-            Ok(dropped) => {
-                (dropped > 1).then(|| format!("{dropped} older changes can no longer be undone"))
-            }
+        let dropped = dropped.map_err(|error| format!("its log cannot be written: {error}"));
+        if let Some(why) = dropped.as_ref().err().or(self.failure.as_ref()) {
+            return vec![format!("this change cannot be undone, because {why}")];
         }
+        // A full log drops one with each.
+        let dropped = dropped.ok().filter(|dropped| *dropped > 1);
+        let dropped =
+            dropped.map(|dropped| format!("{dropped} older changes can no longer be undone"));
+        self.reservations.into_iter().chain(dropped).collect()
     }
 }

@@ -291,6 +291,23 @@ impl RemovedTree {
         Ok((Version::of(&entries.join(&b"\0\0"[..])), bytes))
     }
 
+    /// The first path of each file that has names outside of the tree too.
+    ///
+    /// # Errors
+    /// Failures to examine a file.
+    pub(super) fn linked_elsewhere(&self) -> io::Result<Vec<&[u8]>> {
+        let mut known: HashMap<Identity, (u64, u64, &[u8])> = HashMap::new();
+        for (path, file) in self.files() {
+            let stat = file.stat()?;
+            let (names, _, _) = known.entry(stat.identity).or_insert((0, stat.links, path));
+            *names += 1;
+        }
+        let elsewhere = known.into_values().filter(|(names, links, _)| names < links);
+        let mut paths: Vec<&[u8]> = elsewhere.map(|(_, _, path)| path).collect();
+        paths.sort_unstable();
+        Ok(paths)
+    }
+
     /// Opens the directories, those at the top first, as far as the files leave room for them.
     fn open_directories(&mut self, top: &Dir) {
         let room = MAX_FILES.saturating_sub(self.files().count());

@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::byte_path::joined;
 use crate::context::Call;
 use crate::error::Error;
+use crate::escape;
 use crate::os::Kind;
 use crate::sync::lock;
 use crate::workspace::change_log::{After, Before, Draft, KeptTree, LoggedChange, ModeChange};
@@ -193,7 +195,7 @@ impl<'a> Committing<'a> {
         let kept = if draft.is_failed() {
             None
         } else {
-            draft.keep_removed((parent, name), &stat, self.call)
+            draft.keep_removed((parent, name), (&step.entry.text, &stat), self.call)
         };
         let Some((kept, now)) = kept else {
             return Ok((Before::NotKept("".into()), After::Nothing));
@@ -223,6 +225,10 @@ impl<'a> Committing<'a> {
             if is_far && !draft.is_over_limit() {
                 let copied = tree.copy(&dir, &name, (self.durability(), self.call));
                 copied.map_err(|_| "the directory could not be copied")?;
+                let alone = tree.linked_elsewhere().map_err(unreadable)?;
+                let text =
+                    |below: &[u8]| escape::exact_path(&joined(path.relative(), below)).into_owned();
+                draft.keep_alone(alone.into_iter().map(text));
             }
             Ok(kept)
         });

@@ -573,8 +573,43 @@ fn a_deleted_file_is_kept_by_another_name_and_one_with_several_as_a_copy() {
     undo_last(&workspace).unwrap();
     assert_eq!((inode("a"), fs::metadata(place.root().join("a")).unwrap().nlink()), (before, 1));
     fs::hard_link(place.root().join("a"), place.root().join("twin")).unwrap();
-    workspace.remove("twin", &call()).unwrap();
+    let call = call();
+    workspace.remove("twin", &call).unwrap();
+    let said = ["an undo brings twin back as a file of its own, without its other names"];
+    assert_eq!(call.take_notes(), said);
     assert_eq!(fs::metadata(place.root().join("a")).unwrap().nlink(), 1);
     undo_last(&workspace).unwrap();
     assert_ne!(inode("a"), inode("twin"));
+}
+
+#[test]
+fn a_directory_that_is_copied_into_a_log_says_which_files_it_parts_from_other_names() {
+    for (wants_far, said) in [
+        (false, vec![]),
+        (
+            true,
+            vec![
+                "an undo brings d/a and 1 more back as files of their own, without their other names",
+            ],
+        ),
+    ] {
+        let (place, call) = (Place::new(wants_far, Durability::File), call());
+        let device = |path: &Path| fs::metadata(path).unwrap().dev();
+        let is_far = device(place.base.path()) != device(place.log.path());
+        if is_far != wants_far {
+            println!("skipped: there is no second file system");
+            continue;
+        }
+        let workspace = place.open();
+        let path = |name: &str| place.root().join(name);
+        for (from, to) in [("d/a", "twin"), ("b", "d/b"), ("d/e/a", "d/e/twin")] {
+            fs::hard_link(path(from), path(to)).unwrap();
+        }
+        workspace.remove_entry("d", None, true, &call).unwrap();
+        assert_eq!(call.take_notes(), said);
+        undo_last(&workspace).unwrap();
+        let names = |name| fs::metadata(path(name)).unwrap().nlink();
+        let elsewhere = if is_far { 1 } else { 2 };
+        assert_eq!([names("d/a"), names("d/b"), names("d/e/a")], [elsewhere, elsewhere, 2]);
+    }
 }

@@ -92,22 +92,28 @@ fn redo_last(workspace: &Workspace) -> Result<(), Error> {
 const NAMES: [&str; 12] =
     ["a", "b", "c", "d/a", "d/b", "d/e/a", "twice", "d/twice", "link", "x/y/a", "x/b", "new"];
 
-/// Makes a random change, which may be refused.
-fn change(workspace: &Workspace, random: &mut TestRng) {
+/// Makes a random change, which may be refused. Returns whether an undo of it is said to bring back files
+/// without their other names.
+fn change(workspace: &Workspace, random: &mut TestRng) -> bool {
     let call = Call::default();
+    random_change(workspace, random, &call);
+    call.take_notes().iter().any(|note| note.ends_with("without its other names"))
+}
+
+fn random_change(workspace: &Workspace, random: &mut TestRng, call: &Call) {
     let mut name = || NAMES[random.below(NAMES.len())];
     let (one, other) = (name(), name());
     let text = format!("text {}\n", random.below(1000));
     let _ = match random.below(10) {
         0..=2 if !is_restorable(workspace, one) => return,
-        0 | 1 => workspace.write(one, text.as_bytes(), &call).map(drop),
+        0 | 1 => workspace.write(one, text.as_bytes(), call).map(drop),
         2 => workspace
             .update(one, &call, |old| Ok([old.unwrap_or_default(), text.as_bytes()].concat()))
             .map(drop),
-        3 if is_restorable(workspace, one) => workspace.remove(one, &call),
-        4 => workspace.rename(one, other, &call).map(drop),
-        5 => workspace.copy_file(one, other, None, &call).map(drop),
-        6 => workspace.make_directory(["new", "x/y/z", "d/f"][random.below(3)], &call).map(drop),
+        3 if is_restorable(workspace, one) => workspace.remove(one, call),
+        4 => workspace.rename(one, other, call).map(drop),
+        5 => workspace.copy_file(one, other, None, call).map(drop),
+        6 => workspace.make_directory(["new", "x/y/z", "d/f"][random.below(3)], call).map(drop),
         7 => {
             let name = ["new", "x/y/z", "d/f", "d/e", "x/moved", "d", "x"][random.below(7)];
             let in_it = [format!("{name}/twice"), format!("{name}/moved/twice")];
@@ -115,13 +121,13 @@ fn change(workspace: &Workspace, random: &mut TestRng) {
             if !workspace.root().join(name).is_dir() || !is_restorable {
                 return;
             }
-            workspace.remove_entry(name, None, true, &call).map(drop)
+            workspace.remove_entry(name, None, true, call).map(drop)
         }
         8 => {
             let [from, to] = [0, 0].map(|_| ["d/e", "x/moved", "new/d", "d"][random.below(4)]);
-            workspace.rename(from, to, &call).map(drop)
+            workspace.rename(from, to, call).map(drop)
         }
-        _ => transaction(workspace, random, &text),
+        _ => transaction(workspace, random, (&text, call)),
     };
 }
 
@@ -134,8 +140,11 @@ fn is_restorable(workspace: &Workspace, name: &str) -> bool {
     is_linked || facts.map_or(true, |facts| facts.nlink() <= 1 || facts.is_dir())
 }
 
-fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Result<(), Error> {
-    let call = Call::default();
+fn transaction(
+    workspace: &Workspace,
+    random: &mut TestRng,
+    (text, call): (&str, &Call),
+) -> Result<(), Error> {
     let mut names = NAMES.to_vec();
     let mut name = || names.remove(random.below(names.len()));
     let [one, other, third, fourth] = [name(), name(), name(), name()];
@@ -145,8 +154,7 @@ fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Resul
         (third, Access::Entry),
         (fourth, Access::Create),
     ];
-    let mut transaction =
-        workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
+    let mut transaction = workspace.begin(&paths, call).map_err(|mut errors| errors.remove(0).1)?;
     if is_restorable(workspace, one) {
         transaction.write(0, text.into())?;
         if random.below(2) == 0 {
@@ -168,7 +176,7 @@ fn transaction(workspace: &Workspace, random: &mut TestRng, text: &str) -> Resul
     if is_written && random.below(2) == 0 {
         transaction.set_mode(3, 0o711)?;
     }
-    transaction.commit(&call).map(drop)
+    transaction.commit(call).map(drop)
 }
 
 /// Where a log is: in memory, on the file system of the root, or on another one.
@@ -194,10 +202,19 @@ fn random_changes_in_a_log_on_another_file_system_are_undone_and_made_again() {
     random_changes(Place::Far, 20);
 }
 
+/// A tree, but for how many names files have.
+fn without_links(tree: &Tree) -> Tree {
+    let without = |facts: &String| {
+        let words = facts.split(' ').enumerate().filter(|(at, _)| *at != 1).map(|(_, word)| word);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    tree.iter().map(|(path, facts)| (path.clone(), without(facts))).collect()
+}
+
 fn random_changes(place: Place, sample: u64) {
     let rounds = std::env::var("RIPKIT_ROUNDS").ok().and_then(|text| text.parse().ok());
     let rounds = rounds.unwrap_or(1_u64).max(1) * sample;
-    let (mut undone_steps, mut refused) = (0_u64, 0_u64);
+    let (mut undone_steps, mut refused, mut come_alone) = (0_u64, 0_u64, 0_u64);
     for seed in 0..rounds {
         let root = fixture();
         let before = tree(root.path());
@@ -209,16 +226,17 @@ fn random_changes(place: Place, sample: u64) {
             Place::Near | Place::Far => stored(root.path(), logs.path()),
         };
         let mut workspace = open();
-        let mut trees = vec![before];
+        let (mut trees, mut alone) = (vec![before], Vec::new());
         for _ in 0..=random.below(12) {
             let count = steps(&workspace).len();
-            change(&workspace, &mut random);
+            let is_alone = change(&workspace, &mut random);
             let now = tree(root.path());
             if !matches!(place, Place::Memory) && random.below(4) == 0 {
                 workspace = open();
             }
             if steps(&workspace).len() > count {
                 trees.push(now);
+                alone.push(is_alone);
             } else {
                 assert_eq!(Some(&now), trees.last(), "seed {seed}: a change is not in the log");
             }
@@ -236,8 +254,15 @@ fn random_changes(place: Place, sample: u64) {
                     refused += 1;
                     break 'seed;
                 }
-                assert_eq!(tree(root.path()), *wanted, "seed {seed}: {step:?}");
+                let now = tree(root.path());
                 undone_steps += 1;
+                if alone[first + index] {
+                    assert_eq!(without_links(&now), without_links(wanted), "seed {seed}: {step:?}");
+                    assert_ne!(now, *wanted, "seed {seed}: {step:?}");
+                    come_alone += 1;
+                    break 'seed;
+                }
+                assert_eq!(now, *wanted, "seed {seed}: {step:?}");
             }
             if is_redone {
                 for (index, wanted) in trees.iter().enumerate().skip(first + 1) {
@@ -261,7 +286,9 @@ fn random_changes(place: Place, sample: u64) {
             }
         }
     }
-    println!("{place:?}: {rounds} sequences, {undone_steps} changes undone, {refused} refused");
+    println!(
+        "{place:?}: {rounds} sequences, {undone_steps} changes undone, {refused} refused, {come_alone} alone"
+    );
     assert!(refused <= rounds / 20, "{refused}");
     assert!(undone_steps > 3 * rounds, "{undone_steps}");
 }
