@@ -24,7 +24,7 @@ pub(crate) struct SnapshotDir {
     pub(crate) prefix: Arc<[u8]>,
     /// All its entries, in path order.
     pub(crate) listing: Arc<DirListing>,
-    pub(super) ignore_files: IgnoreFiles,
+    ignore_files: IgnoreFiles,
     pub(crate) volume: Volume,
     /// None if it was racy when the directory was read; then the listing cannot be validated by it.
     pub(crate) stamp: Option<Fingerprint>,
@@ -49,11 +49,11 @@ struct CachedRules {
 /// Everything that decides which entries of a directory remain, except the caller's filter.
 #[derive(Clone, Debug)]
 pub(super) struct FilterKey {
-    pub(super) rules: IgnoreRules,
-    pub(super) hidden: bool,
-    pub(super) no_ignore: bool,
-    pub(super) drop_noise: bool,
-    pub(super) contents: bool,
+    rules: IgnoreRules,
+    hidden: bool,
+    no_ignore: bool,
+    drop_noise: bool,
+    contents: bool,
 }
 
 impl SnapshotDir {

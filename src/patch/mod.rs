@@ -25,12 +25,12 @@ use ripkit_edit::hunks::Hunk;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FilePatch {
     /// The path as the patch has it, without prefixes such as `a/`.
-    pub(crate) path: String,
+    path: String,
     /// The line of the patch, from 1, that names the file.
-    pub(crate) line: usize,
-    pub(crate) action: Action,
-    pub(crate) placing: Placing,
-    pub(crate) modes: Modes,
+    line: usize,
+    action: Action,
+    placing: Placing,
+    modes: Modes,
 }
 
 impl FilePatch {
@@ -60,9 +60,9 @@ pub(crate) enum Action {
 /// The path of a file that is moved or copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destination {
-    pub(crate) path: String,
+    path: String,
     /// Whether the source stays.
-    pub(crate) is_copy: bool,
+    is_copy: bool,
 }
 
 /// How the hunks of a file are placed.
@@ -102,14 +102,14 @@ impl FileMode {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     /// Which it has.
-    pub(crate) old: Option<FileMode>,
+    old: Option<FileMode>,
     /// Which it gets.
-    pub(crate) new: Option<FileMode>,
+    new: Option<FileMode>,
 }
 
 /// A hunk and the line of the patch, from 1, at which it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PatchHunk {
-    pub(crate) hunk: Hunk,
-    pub(crate) line: usize,
+    hunk: Hunk,
+    line: usize,
 }

@@ -56,7 +56,7 @@ pub struct Frontmatter {
     #[serde(flatten)]
     pub others: Map<String, Value>,
     #[serde(skip)]
-    pub(super) fields: Map<String, Value>,
+    fields: Map<String, Value>,
 }
 
 /// Reads the front matter at the top of a SKILL.md, and returns it with the byte offset of the body.
@@ -248,15 +248,15 @@ pub const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 /// The YAML between the fences, and its position.
 #[derive(Debug, Default)]
 pub(super) struct FrontmatterBlock {
-    pub(super) yaml: String,
+    yaml: String,
     /// Bytes of the file up to the end of the closing fence.
-    pub(super) end: u64,
+    end: u64,
     /// Lines of the file before the first line of `yaml`.
-    pub(super) lines_before: usize,
+    lines_before: usize,
     /// Lines of the file up to the closing fence.
-    pub(super) lines: u64,
+    lines: u64,
     /// Whether a byte order mark comes first.
-    pub(super) has_mark: bool,
+    has_mark: bool,
 }
 
 impl FrontmatterBlock {

@@ -32,15 +32,15 @@ const MAX_PARSED: usize = 1 << 16;
 /// What the file begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) key: IndexFileKey,
+    key: IndexFileKey,
     /// Bytes of the matrices.
-    pub(super) rows: u64,
+    rows: u64,
     /// Bytes of the directory of the signatures.
-    pub(super) directory: u64,
+    directory: u64,
     /// Bytes of the snapshot.
-    pub(super) snapshot: u64,
+    snapshot: u64,
     /// Checksum of everything behind the matrices.
-    pub(super) checksum: u32,
+    checksum: u32,
 }
 
 impl Header {

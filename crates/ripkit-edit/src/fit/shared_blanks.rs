@@ -20,7 +20,7 @@ pub(super) const NOTE: &str = "old_text begins behind the indentation of its lin
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SharedBlanks {
     pub(super) lead: usize,
-    pub(super) tail: usize,
+    tail: usize,
 }
 
 impl SharedBlanks {
