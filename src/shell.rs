@@ -1,6 +1,8 @@
 //! Properties of an answer that the `ripkit` program needs besides its text. Not part of the
 //! library's interface: it may change at any time.
 
+pub mod tree;
+
 use std::borrow::Cow;
 use std::time::Duration;
 

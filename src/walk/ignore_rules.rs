@@ -6,6 +6,8 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::walk::memory_budget::{MemoryBudget, Reservation};
 use crate::walk::rule_names::{Candidate, RuleNames};
+#[cfg(feature = "cli")]
+use ripkit_fs::IgnoreChoice;
 use ripkit_fs::byte_path::as_path;
 use ripkit_fs::os::{Dir, Kind};
 use ripkit_fs::{IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores, Workspace, escape};
@@ -51,6 +53,10 @@ pub(crate) struct IgnoreFiles {
     files: [Option<Kind>; 3],
     git: Option<Kind>,
     jujutsu: bool,
+    /// The file that has the place of `.rgignore` in `fd`, and whether it has it here.
+    fd: Option<Kind>,
+    is_fd: bool,
+    without_exclude: bool,
 }
 
 impl IgnoreFiles {
@@ -63,6 +69,9 @@ impl IgnoreFiles {
             self.git = Some(kind);
         }
         self.jujutsu |= name == b".jj" && kind == Kind::Directory;
+        if name == IgnoreSource::FD_FILE.as_bytes() {
+            self.fd = Some(kind);
+        }
         for (slot, (_, file)) in self.files.iter_mut().zip(IgnoreSource::FILES) {
             if name == file.as_bytes() {
                 *slot = Some(kind);
@@ -75,7 +84,33 @@ impl IgnoreFiles {
         let kind = |name: &str| directory.stat(name.as_bytes()).ok().map(|stat| stat.kind);
         let files = IgnoreSource::FILES.map(|(_, name)| kind(name));
         let jujutsu = kind(".jj") == Some(Kind::Directory);
-        IgnoreFiles { files, git: kind(".git"), jujutsu }
+        let (git, fd) = (kind(".git"), kind(IgnoreSource::FD_FILE));
+        IgnoreFiles { files, git, jujutsu, fd, ..IgnoreFiles::default() }
+    }
+
+    /// Those of them that hold below the rules `above`.
+    #[cfg(feature = "cli")]
+    pub(super) fn chosen(mut self, choice: IgnoreChoice, above: &IgnoreRules) -> IgnoreFiles {
+        let [own, dot, git] = &mut self.files;
+        if choice.is_fd {
+            (*own, self.is_fd) = (self.fd, true);
+        }
+        if !choice.dot {
+            (*own, *dot) = (None, None);
+        }
+        let in_repository = self.git.is_some() || self.jujutsu || above.in_repository();
+        let is_held = in_repository || !choice.needs_repository;
+        if !choice.git || !is_held {
+            *git = None;
+        }
+        self.without_exclude = !choice.exclude;
+        self
+    }
+
+    /// The names of the files that a directory can hold, by source.
+    fn names(self) -> [&'static str; 3] {
+        let [own, dot, git] = IgnoreSource::FILES.map(|(_, name)| name);
+        [if self.is_fd { IgnoreSource::FD_FILE } else { own }, dot, git]
     }
 
     /// Whether the directory may hold rules of this source.
@@ -117,6 +152,8 @@ struct Layer {
     is_repository: bool,
     /// Whether these are the host's global excludes, which every other rule overrides.
     is_global: bool,
+    /// Whether global excludes hold only inside a repository.
+    needs_repository: bool,
     /// The `info/exclude` of the root, where the root has a `.git` file.
     root_exclude: Option<RuleFile>,
     /// The number of layers from the outermost to this one.
@@ -147,7 +184,9 @@ impl IgnoreRules {
         if !outer.global.is_empty() {
             let excludes = compile(&outer.global, "global excludes", warnings);
             let files = [None, None, None, excludes];
-            rules = rules.with(Layer::new(0, Vec::new(), files, false, true));
+            let mut layer = Layer::new(0, Vec::new(), files, false, true);
+            layer.needs_repository = outer.global_needs_repository;
+            rules = rules.with(layer);
         }
         if !outer.exclude.is_empty() {
             let shown = "info/exclude of the repository";
@@ -185,11 +224,11 @@ impl IgnoreRules {
             return self.clone();
         }
         let mut files = [const { None }; SOURCES];
-        for ((slot, kind), (_, name)) in files.iter_mut().zip(found.files).zip(IgnoreSource::FILES)
-        {
+        for ((slot, kind), name) in files.iter_mut().zip(found.files).zip(found.names()) {
             *slot = kind.and_then(|kind| read(directory, prefix, name, kind, warnings));
         }
         files[IgnoreSource::Exclude as usize] = match found.git {
+            _ if found.without_exclude => None,
             Some(Kind::Directory) => read_exclude(directory, prefix, warnings),
             Some(Kind::File) => {
                 let linked = read_linked_exclude(workspace, prefix, warnings);
@@ -226,6 +265,12 @@ impl IgnoreRules {
         self.layers().all(|layer| layer.reservation.get().is_some())
     }
 
+    /// Whether this is inside a repository.
+    #[cfg(feature = "cli")]
+    fn in_repository(&self) -> bool {
+        self.layers().any(|layer| layer.is_repository)
+    }
+
     /// Whether any ignore file or repository applies here, apart from global excludes.
     pub(crate) fn has_local_rules(&self) -> bool {
         self.layers().any(|layer| !layer.is_global)
@@ -238,6 +283,9 @@ impl IgnoreRules {
         let mut global = RuleMatch::None;
         let mut left_repository = false;
         for layer in self.layers() {
+            if layer.needs_repository && !left_repository {
+                continue;
+            }
             let path = layer.relative(path);
             for (index, file) in layer.files.iter().enumerate() {
                 let Some(file) = file else { continue };
@@ -291,6 +339,7 @@ impl Layer {
             files,
             is_repository,
             is_global,
+            needs_repository: false,
             root_exclude: None,
             depth: 0,
             reservation: OnceLock::new(),

@@ -30,6 +30,8 @@ mod roots;
 mod rule_names;
 mod scope;
 mod selection;
+#[cfg(feature = "cli")]
+mod shell_dirs;
 pub(crate) mod unmatched;
 mod visitor;
 mod work_queue;
@@ -55,4 +57,6 @@ pub(crate) use crate::walk::roots::{
 };
 pub(crate) use crate::walk::scope::Scope;
 pub(crate) use crate::walk::selection::{FileTotals, SelectedFiles, Selection, SelectionLookup};
+#[cfg(feature = "cli")]
+pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs, ShellRules};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

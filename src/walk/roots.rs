@@ -378,6 +378,12 @@ impl WalkRoot {
         self.is_directory
     }
 
+    /// How many bytes of the paths below it are the searched directory.
+    #[cfg(feature = "cli")]
+    pub(crate) fn base_len(&self) -> usize {
+        self.base_len
+    }
+
     /// The path with the `/` of a directory, empty for the workspace root.
     fn key(&self) -> Vec<u8> {
         let mut key = self.path.clone();

@@ -55,7 +55,7 @@ pub use entry::{Entry, EntryType, MAX_ENTRIES, Metadata};
 pub use fingerprint::{Fingerprint, RecentFingerprint};
 use journal::JournalPlace;
 use lock::FileLocks;
-pub use outer_ignores::{IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores};
+pub use outer_ignores::{IgnoreChoice, IgnoreSource, MAX_IGNORE_BYTES, OuterIgnores};
 pub use path::{DirectoryEntry, WorkspacePath};
 pub use policy::{Access, Durability, PathPolicy};
 pub use remove::Removed;

@@ -41,6 +41,45 @@ impl IgnoreSource {
         (IgnoreSource::Ignore, ".ignore"),
         (IgnoreSource::Git, ".gitignore"),
     ];
+
+    /// The file that has the place of `.rgignore` in `fd`.
+    pub const FD_FILE: &'static str = ".fdignore";
+}
+
+/// Which ignore files hold in a walk at a shell. The default is what `rg` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IgnoreChoice {
+    /// Whether the program's own file is `.fdignore`, and not `.rgignore`. Default: no.
+    pub is_fd: bool,
+    /// Whether `.ignore` and the program's own file hold. Default: yes.
+    pub dot: bool,
+    /// Whether `.gitignore` holds. Default: yes.
+    pub git: bool,
+    /// Whether `.git/info/exclude` holds. Default: yes.
+    pub exclude: bool,
+    /// Whether those of git hold only inside a repository. Default: yes.
+    pub needs_repository: bool,
+}
+
+impl Default for IgnoreChoice {
+    fn default() -> IgnoreChoice {
+        IgnoreChoice { is_fd: false, dot: true, git: true, exclude: true, needs_repository: true }
+    }
+}
+
+impl IgnoreChoice {
+    /// The names of the files of a directory that hold.
+    fn files(self) -> impl Iterator<Item = (IgnoreSource, &'static str)> {
+        let files = IgnoreSource::FILES.into_iter();
+        files
+            .filter(
+                move |(source, _)| if *source == IgnoreSource::Git { self.git } else { self.dot },
+            )
+            .map(move |(source, name)| match source {
+                IgnoreSource::Ripgrep if self.is_fd => (source, IgnoreSource::FD_FILE),
+                _ => (source, name),
+            })
+    }
 }
 
 /// The ignore files above a workspace, the exclude file of its repository, and the user's global
@@ -75,6 +114,8 @@ pub struct OuterIgnores {
     pub exclude: Vec<u8>,
     /// Global excludes, of the lowest precedence, relative to the root.
     pub global: Vec<u8>,
+    /// Whether the global excludes hold only inside a repository.
+    pub global_needs_repository: bool,
 }
 
 /// One directory above the root.
@@ -101,21 +142,32 @@ impl OuterIgnores {
     /// Files that cannot be read or are not regular are skipped, and only the first mebibyte of a
     /// file is used.
     pub fn above(root: &Path) -> OuterIgnores {
+        OuterIgnores::above_with(root, IgnoreChoice::default())
+    }
+
+    /// The same, with the files that `choice` names.
+    pub fn above_with(root: &Path, choice: IgnoreChoice) -> OuterIgnores {
         let has_git = |directory: &Path| os::exists_ambient(&directory.join(".git"));
         // Where `.git` is a directory, the workspace reads the exclude file in it.
         let has_git_file = has_git(root) && !os::is_directory_ambient(&root.join(".git"));
-        let exclude = has_git_file.then(|| exclude_ambient(root)).flatten();
-        let mut in_repository = !has_git(root) && root.ancestors().any(has_git);
+        let exclude = (has_git_file && choice.exclude).then(|| exclude_ambient(root)).flatten();
+        let has_repository = || !choice.needs_repository || root.ancestors().any(has_git);
+        let mut in_repository = !has_git(root) && has_repository();
         let mut directories = Vec::new();
         for directory in root.ancestors().skip(1) {
-            let Some(outer) = OuterDirectory::read(directory, root, in_repository) else { break };
+            let outer = OuterDirectory::read(directory, root, in_repository, choice);
+            let Some(outer) = outer else { break };
             in_repository &= !outer.is_repository;
             if outer.is_repository || !outer.files.is_empty() {
                 directories.push(outer);
             }
         }
         directories.reverse();
-        OuterIgnores { directories, exclude: exclude.unwrap_or_default(), global: Vec::new() }
+        OuterIgnores {
+            directories,
+            exclude: exclude.unwrap_or_default(),
+            ..OuterIgnores::default()
+        }
     }
 
     /// Adds a file of excludes in the syntax of `.gitignore`, such as git's
@@ -134,18 +186,23 @@ impl OuterIgnores {
 impl OuterDirectory {
     /// Reads the ignore files of a directory above the root. Those of git are read only if
     /// `in_repository`: the root lies in a repository that extends up to here.
-    fn read(directory: &Path, root: &Path, in_repository: bool) -> Option<OuterDirectory> {
+    fn read(
+        directory: &Path,
+        root: &Path,
+        in_repository: bool,
+        choice: IgnoreChoice,
+    ) -> Option<OuterDirectory> {
         let below = root.strip_prefix(directory).ok()?;
         let mut path_to_root = below.as_os_str().as_encoded_bytes().to_vec();
         path_to_root.push(b'/');
         let read = |name: &str| os::read_ambient(&directory.join(name), MAX_IGNORE_BYTES).ok();
         let has_git = in_repository && os::exists_ambient(&directory.join(".git"));
-        let mut files: Vec<_> = IgnoreSource::FILES
-            .iter()
+        let mut files: Vec<_> = choice
+            .files()
             .filter(|(source, _)| in_repository || *source != IgnoreSource::Git)
-            .filter_map(|(source, name)| Some((*source, read(name)?)))
+            .filter_map(|(source, name)| Some((source, read(name)?)))
             .collect();
-        if has_git {
+        if has_git && choice.exclude {
             let exclude = exclude_ambient(directory);
             files.extend(exclude.map(|text| (IgnoreSource::Exclude, text)));
         }

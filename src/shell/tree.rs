@@ -1,0 +1,337 @@
+//! A walk of one directory as `rg` and `fd` make it, for the command line. Not part of the library's
+//! interface: it may change at any time.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use ignore::gitignore::Gitignore;
+use ignore::overrides::Override;
+
+use crate::context::{Call, Incomplete};
+use crate::error::Error;
+use crate::pool::{Pool, lock};
+use crate::walk::{
+    Batch, DirectoryReport, EntryTest, ResultSink, Scope, ShellDirs, ShellRules, Visitor, Walk,
+    WalkControl, WalkOptions, WalkRoot,
+};
+use ripkit_fs::{OuterIgnores, Workspace, escape};
+
+pub use ripkit_fs::IgnoreChoice;
+pub use ripkit_fs::os::Kind;
+
+/// What to walk, and what is left out.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "for the program only")]
+pub struct TreeWalk {
+    /// Which ignore files hold.
+    pub ignore: IgnoreChoice,
+    /// Whether ignore files above the root hold.
+    pub parents: bool,
+    /// A file of excludes for all repositories.
+    pub global_excludes: Option<std::path::PathBuf>,
+    /// Whether names that start with a dot are included.
+    pub hidden: bool,
+    /// Whether links are followed.
+    pub follow: bool,
+    /// Whether directories of other file systems are not entered.
+    pub one_file_system: bool,
+    /// How deep entries may lie below the root; its own have depth 1.
+    pub max_depth: Option<usize>,
+    /// Globs that decide before the ignore files.
+    pub globs: Override,
+    /// Ignore rules that decide after all others.
+    pub last_rules: Vec<Gitignore>,
+    /// Directories that hold an entry of one of these names are left out.
+    pub marks: Vec<Vec<u8>>,
+    /// Whether nothing below a directory is visited of which an entry is wanted.
+    pub prune: bool,
+    /// The number of threads.
+    pub threads: usize,
+    /// The only directory that may be read; any if there is none.
+    pub confined_to: Option<Workspace>,
+}
+
+/// An entry of the walk.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "for the program only")]
+pub struct TreeEntry<'a> {
+    /// The path as it is shown: the root as it was named, and the path below it.
+    pub path: &'a [u8],
+    /// The last name of the path.
+    pub name: &'a [u8],
+    /// What it is; where links are followed, what they lead to.
+    pub kind: Kind,
+    /// How deep it lies below the root.
+    pub depth: usize,
+}
+
+/// Which entries are wanted, and how they are shown.
+pub trait TreeVisitor: Send + Sync + 'static {
+    /// Whether the entry is wanted; called from several threads.
+    fn wants(&self, entry: &TreeEntry<'_>) -> bool;
+
+    /// Writes a wanted entry.
+    fn write(&self, entry: &TreeEntry<'_>, to: &mut Vec<u8>);
+}
+
+/// Takes what was written, in path order.
+pub trait TreeSink: Send + 'static {
+    /// Takes entries, each of which ends at one of `ends`; breaks when no more are wanted.
+    fn entries(&mut self, text: &[u8], ends: &[usize]) -> ControlFlow<()>;
+
+    /// Takes the path of a directory that cannot be read, and the reason.
+    fn unreadable(&mut self, path: &str, reason: &str);
+}
+
+impl TreeWalk {
+    /// Walks the directory that the host named `root`, shown as `shown`, which is empty or ends in `/`.
+    /// Returns the sink, and why the walk is incomplete if it is.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`] for the root.
+    pub fn run<S: TreeSink>(
+        &self,
+        root: &Path,
+        shown: Vec<u8>,
+        call: &Call,
+        visitor: Arc<dyn TreeVisitor>,
+        sink: S,
+    ) -> Result<(S, Option<Incomplete>), Error> {
+        let opened = Workspace::open(root)?;
+        let (workspace, path) = match &self.confined_to {
+            None => (opened.relaxed(), ".".to_owned()),
+            Some(workspace) => {
+                let path = opened.root().as_os_str().as_encoded_bytes();
+                (workspace.clone(), escape::exact_path(path).into_owned())
+            }
+        };
+        let mut outer = OuterIgnores::default();
+        if self.parents {
+            outer = OuterIgnores::above_with(workspace.root(), self.ignore);
+        }
+        if let Some(file) = &self.global_excludes {
+            outer = outer.with_global_excludes(file);
+            outer.global_needs_repository = self.ignore.needs_repository;
+        }
+        let workspace = workspace.with_outer_ignores(outer);
+        let roots = WalkRoot::resolve(&workspace, &[path])?;
+        let base_len = roots.first().map_or(0, WalkRoot::base_len);
+        let wanted = visitor.clone();
+        let is_end: EntryTest = Arc::new(move |path, name, depth| {
+            wanted.wants(&TreeEntry { path, name, kind: Kind::Directory, depth })
+        });
+        let rules = ShellRules {
+            ignore: self.ignore,
+            parents: self.parents,
+            hidden: self.hidden,
+            follow: self.follow,
+            one_file_system: self.one_file_system,
+            globs: self.globs.clone(),
+            last: self.last_rules.clone(),
+            marks: self.marks.clone(),
+            is_end: self.prune.then_some(is_end),
+        };
+        let dirs = ShellDirs::new(rules, shown.clone(), base_len);
+        let options = WalkOptions {
+            roots,
+            max_depth: self.max_depth,
+            hidden: self.hidden,
+            directories: true,
+            source: Some(Arc::new(dirs)),
+            ..WalkOptions::default()
+        };
+        let pool = Pool::new(self.threads);
+        let visitor = EntryVisitor { visitor, shown };
+        Walk::run(Scope::new(&workspace, &pool, call), options, (visitor, Sink(sink)))
+            .map(|(sink, incomplete)| (sink.0, incomplete))
+    }
+}
+
+struct EntryVisitor {
+    visitor: Arc<dyn TreeVisitor>,
+    shown: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Written {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Visitor for EntryVisitor {
+    const INLINE: bool = true;
+    /// The path of the current entry.
+    type State = Vec<u8>;
+    type Output = Written;
+
+    fn weight(written: &Written) -> usize {
+        written.text.len() + written.ends.len() * size_of::<usize>()
+    }
+
+    fn state(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn may_stop_early(&self) -> bool {
+        true
+    }
+
+    fn visit(
+        &self,
+        path: &mut Vec<u8>,
+        batch: &Batch,
+        walk: &dyn WalkControl,
+        written: &Mutex<Written>,
+    ) {
+        let below = &batch.prefix[batch.base_len..];
+        let depth = 1 + memchr::memchr_iter(b'/', below).count();
+        path.clear();
+        path.extend_from_slice(&self.shown);
+        path.extend_from_slice(below);
+        let prefix_len = path.len();
+        let (mut files, mut results) = (0, 0);
+        let written = &mut *lock(written);
+        for (name, kind) in batch.entries() {
+            path.truncate(prefix_len);
+            path.extend_from_slice(name);
+            let entry = TreeEntry { path, name, kind, depth };
+            files += 1;
+            if self.visitor.wants(&entry) {
+                results += 1;
+                self.visitor.write(&entry, &mut written.text);
+                written.ends.push(written.text.len());
+            }
+        }
+        walk.count(files, results);
+    }
+}
+
+struct Sink<S>(S);
+
+impl<S: TreeSink> ResultSink<Written> for Sink<S> {
+    fn directory(&mut self, report: DirectoryReport) {
+        for error in &report.stats.trouble {
+            self.0.unreadable(&error.path, &error.reason);
+        }
+    }
+
+    fn results(&mut self, written: Written) -> ControlFlow<()> {
+        if written.ends.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.0.entries(&written.text, &written.ends)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests are hosts")]
+mod tests {
+    use super::*;
+
+    struct All;
+
+    impl TreeVisitor for All {
+        fn wants(&self, entry: &TreeEntry<'_>) -> bool {
+            entry.name != b"no"
+        }
+
+        fn write(&self, entry: &TreeEntry<'_>, to: &mut Vec<u8>) {
+            to.extend_from_slice(entry.path);
+            to.push(b'\n');
+        }
+    }
+
+    struct Text(Vec<u8>);
+
+    impl TreeSink for Text {
+        fn entries(&mut self, text: &[u8], _ends: &[usize]) -> ControlFlow<()> {
+            self.0.extend_from_slice(text);
+            ControlFlow::Continue(())
+        }
+
+        fn unreadable(&mut self, path: &str, reason: &str) {
+            panic!("{path}: {reason}");
+        }
+    }
+
+    fn walked(walk: &TreeWalk, root: &Path) -> String {
+        let call = Call::default();
+        let (text, _) =
+            walk.run(root, b"r/".to_vec(), &call, Arc::new(All), Text(Vec::new())).unwrap();
+        String::from_utf8(text.0).unwrap()
+    }
+
+    #[test]
+    fn a_walk_leaves_out_what_it_is_told_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let walk = TreeWalk {
+            ignore: IgnoreChoice { is_fd: true, ..IgnoreChoice::default() },
+            parents: true,
+            global_excludes: None,
+            hidden: false,
+            follow: false,
+            one_file_system: false,
+            max_depth: None,
+            globs: Override::empty(),
+            last_rules: Vec::new(),
+            marks: vec![b"mark".to_vec()],
+            prune: false,
+            threads: 2,
+            confined_to: None,
+        };
+        for path in ["a/b/c", "a/no", "g", "f", "m/mark", ".h/x", "d/e"] {
+            let path = root.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        std::fs::write(root.join(".gitignore"), "g\n").unwrap();
+        std::fs::write(root.join(".fdignore"), "f\n").unwrap();
+        let all = "r/a\nr/a/b\nr/a/b/c\nr/d\nr/d/e\nr/g\n";
+        assert_eq!(walked(&walk, root), all, "git rules need a repository");
+        let pruned = TreeWalk { prune: true, ..walk.clone() };
+        assert_eq!(walked(&pruned, root), "r/a\nr/d\nr/g\n");
+        std::fs::create_dir(root.join(".git")).unwrap();
+        assert_eq!(walked(&walk, root), all.replace("r/g\n", ""));
+        let rg = TreeWalk { ignore: IgnoreChoice::default(), ..walk.clone() };
+        assert_eq!(walked(&rg, root), all.replace("r/g\n", "r/f\n"));
+        let hidden = TreeWalk { hidden: true, max_depth: Some(1), ..walk };
+        let names = "r/.fdignore\nr/.git\nr/.gitignore\nr/.h\nr/a\nr/d\n";
+        assert_eq!(walked(&hidden, root), names);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_but_not_in_circles_and_not_out_of_a_root() {
+        use std::os::unix::fs::symlink;
+
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("root");
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::create_dir_all(directory.path().join("out/deep")).unwrap();
+        symlink("../..", root.join("a/b/up")).unwrap();
+        symlink("../out", root.join("to-out")).unwrap();
+        symlink("a", root.join("to-a")).unwrap();
+        symlink("nothing", root.join("to-nothing")).unwrap();
+        let walk = TreeWalk {
+            ignore: IgnoreChoice::default(),
+            parents: false,
+            global_excludes: None,
+            hidden: false,
+            follow: true,
+            one_file_system: false,
+            max_depth: None,
+            globs: Override::empty(),
+            last_rules: Vec::new(),
+            marks: Vec::new(),
+            prune: false,
+            threads: 2,
+            confined_to: None,
+        };
+        let below = "r/a\nr/a/b\nr/to-a\nr/to-a/b\nr/to-nothing\nr/to-out\n";
+        assert_eq!(walked(&walk, &root), format!("{below}r/to-out/deep\n"));
+        let confined_to = Some(Workspace::open(&root).unwrap());
+        assert_eq!(walked(&TreeWalk { confined_to, ..walk }, &root), below);
+    }
+}
