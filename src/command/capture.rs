@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memchr::{memchr, memrchr};
 
-use super::policy::OutputFile;
+use super::OutputFile;
 use super::process::{Process, Received, Until};
 use crate::command::spool_file::{SpoolFile, make_ignored_directory};
 use crate::context::{Call, Incomplete};

@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -38,19 +39,6 @@ const FIRST_DESCRIPTOR: RawFd = 3;
 /// Without `close_range`, descriptors from this number on are not marked: checking all numbers would
 /// take too long.
 const MAX_DESCRIPTOR: RawFd = 65_536;
-
-/// A program to start.
-pub(crate) struct Launch<'a> {
-    /// Its path, or a name that is looked up in the PATH of `environment`.
-    pub(crate) program: &'a OsStr,
-    pub(crate) arguments: Vec<&'a OsStr>,
-    /// The whole environment.
-    pub(crate) environment: &'a [(OsString, OsString)],
-    /// The working directory.
-    pub(crate) directory: Dir,
-    /// The `cgroup.procs` file of a control group; the process writes `0` to it before exec.
-    pub(crate) entrance: Option<OwnedFd>,
-}
 
 /// A started program, in a session and process group of its own, with one pipe for standard output
 /// and error. When dropped, its group is killed and it is reaped.
@@ -102,17 +90,24 @@ impl From<ExitStatus> for Ending {
 }
 
 impl Process {
-    /// Starts a program with an empty standard input and one pipe for standard output and error.
-    pub(crate) fn start(launch: Launch<'_>) -> io::Result<Process> {
+    /// Starts a program, of this path or of a name that is looked up in the PATH of the environment, which is
+    /// all that it gets, in a directory, with an empty standard input and one pipe for standard output and
+    /// error. To the `cgroup.procs` file of a control group the process writes `0` before exec.
+    pub(crate) fn start(
+        program: &Path,
+        arguments: Vec<&OsStr>,
+        environment: &[(OsString, OsString)],
+        (directory, control_group): (Dir, Option<OwnedFd>),
+    ) -> io::Result<Process> {
         let (output, write) = io::pipe()?;
         let flags = rustix::fs::fcntl_getfl(&output)?;
         rustix::fs::fcntl_setfl(&output, flags | OFlags::NONBLOCK)?;
         #[expect(clippy::disallowed_methods, reason = "the one place that starts programs")]
-        let mut command = Command::new(launch.program);
-        command.args(launch.arguments).env_clear();
-        command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear();
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(write.try_clone()?).stderr(write);
-        prepare(&mut command, launch.directory, launch.entrance);
+        prepare(&mut command, directory, control_group);
         let child = command.spawn()?;
         // Closes our write ends of the pipe and the handles for the new process.
         drop(command);

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::policy::CommandPolicy;
+use super::CommandPolicy;
 #[cfg(target_os = "linux")]
 use super::process::ControlGroup;
 use super::process::{Descendant, Process, Signal, descendants};
@@ -44,15 +44,6 @@ pub(super) struct ProcessTree {
     marker: Marker,
     #[cfg(target_os = "linux")]
     group: Option<ControlGroup>,
-}
-
-/// The result of killing a process tree.
-#[derive(Debug, Default)]
-pub(super) struct Stopped {
-    /// How many were stopped, without the first process of the command.
-    pub(super) count: usize,
-    /// The process IDs of those that could not be killed.
-    pub(super) survivors: Vec<i32>,
 }
 
 impl ProcessTree {
@@ -117,8 +108,9 @@ impl ProcessTree {
     }
 
     /// Kills all processes, those that are `known` and those started meanwhile, until none is found
-    /// or [`KILL_TIMEOUT`] has passed.
-    pub(super) fn kill(&self, process: &Process, mut known: Vec<Descendant>) -> Stopped {
+    /// or [`KILL_TIMEOUT`] has passed. Returns how many were stopped, without the first process of the command,
+    /// and the process IDs of those that could not be killed.
+    pub(super) fn kill(&self, process: &Process, mut known: Vec<Descendant>) -> (u64, Vec<i32>) {
         let until = Instant::now() + KILL_TIMEOUT;
         let mut seen = BTreeSet::new();
         loop {
@@ -134,8 +126,8 @@ impl ProcessTree {
             self.kill_control_group(until);
             if living.is_empty() || Instant::now() > until {
                 seen.remove(&process.id());
-                let count = seen.difference(&living).count();
-                return Stopped { count, survivors: living.into_iter().collect() };
+                let count = seen.difference(&living).count() as u64;
+                return (count, living.into_iter().collect());
             }
             thread::sleep(SEARCH_INTERVAL);
         }

@@ -1,16 +1,22 @@
 //! Runs one command from its start to the report.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::capture::{OutputReader, Transcript};
-use super::policy::CommandPolicy;
-use super::process::{Ending, Launch, Process};
-use super::process_tree::{ProcessTree, Stopped};
+use ripkit_edit::text::counted;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::CommandPolicy;
+use super::capture::OutputReader;
+use super::process::{Ending, Process, signal_name};
+use super::process_tree::ProcessTree;
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
+use crate::output::{Outcome, Output};
 use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 
 /// How long to wait for more output after the command has ended while another process still has the
@@ -24,39 +30,53 @@ const GRACE: Duration = Duration::from_millis(200);
 /// `E2BIG`: arguments and environment are too long.
 const TOO_LONG: i32 = 7;
 
-/// A command and how to run it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CommandRequest<'a> {
-    pub(crate) command: &'a str,
-    /// The directory to start in.
-    pub(crate) directory: &'a str,
-    pub(crate) timeout: Duration,
-}
-
-/// The result of a command.
-#[derive(Debug)]
-pub(crate) struct CommandReport {
+/// What a command printed and how it ended.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RunCommandOutput {
+    /// What it printed; of a long output both ends, and a line between them that says how much is
+    /// left out.
+    pub output: String,
+    /// Its exit code, if it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The number of the signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// Whether it was stopped at the time limit.
+    pub timed_out: bool,
+    /// Whether it was stopped because the call was cancelled.
+    pub cancelled: bool,
+    /// Milliseconds from its start to the answer.
+    pub duration_ms: u64,
+    /// Bytes of all that it printed.
+    pub output_bytes: u64,
+    /// Bytes of it that are not in `output`.
+    pub dropped_bytes: u64,
+    /// The file that holds the whole output, if `output` does not.
+    pub output_file: Option<String>,
+    /// What it had left running.
+    pub background: Background,
+    /// The numbers of processes that could not be stopped.
+    pub survivors: Vec<i32>,
     /// The shell that ran it.
-    pub(crate) shell: String,
-    pub(crate) transcript: Transcript,
-    /// How the shell ended.
-    pub(crate) ending: Ending,
-    /// Why it was stopped, if it was.
-    pub(crate) stopped_by: Option<Incomplete>,
-    /// How long it was allowed to run.
-    pub(crate) allowed: Duration,
-    pub(crate) took: Duration,
-    /// How many processes other than the shell were stopped.
-    pub(crate) stopped: usize,
-    /// The process IDs of those that were left running.
-    pub(crate) kept: Vec<i32>,
-    /// The process IDs of those that could not be killed.
-    pub(crate) survivors: Vec<i32>,
-    /// Differences from the request, one sentence each.
-    pub(crate) notes: Vec<String>,
+    pub shell: String,
+    #[serde(skip)]
+    allowed: Duration,
+    #[serde(skip)]
+    notes: Vec<String>,
 }
 
-/// Runs a command until it ends or must stop.
+/// The processes that a command left running beside its shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+#[non_exhaustive]
+pub struct Background {
+    /// How many were stopped.
+    pub stopped: u64,
+    /// The numbers of those that were left running, as the host wishes.
+    pub kept: Vec<i32>,
+}
+
+/// Runs a command in a directory until it ends or must stop.
 ///
 /// # Errors
 /// `READ_ONLY` in a read-only workspace, `INVALID_ARGUMENT` for an empty command or one with a NUL
@@ -65,18 +85,19 @@ pub(crate) struct CommandReport {
 pub(crate) fn run(
     workspace: &Workspace,
     policy: &CommandPolicy,
-    request: CommandRequest<'_>,
+    (command, directory): (&str, &str),
+    timeout: Duration,
     call: &Call,
-) -> Result<CommandReport, Error> {
-    check(workspace, policy, request.command)?;
-    let directory = directory(workspace, request.directory)?;
+) -> Result<RunCommandOutput, Error> {
+    check(workspace, policy, command)?;
+    let directory = find_directory(workspace, directory)?;
     let started = Instant::now();
-    let (allowed, mut notes) = allowed(policy, request.timeout, call, started);
+    let (allowed, mut notes) = allowed(policy, timeout, call, started);
     let limited = call.clone().with_timeout(allowed);
     // Declared before the process, so that the control group is removed after it has ended.
     let tree = ProcessTree::new(policy)?;
     call.commit().map_err(|why| Error::stopped(why, "the command was started"))?;
-    let (mut process, shell) = start(policy, request.command, &directory, &tree)?;
+    let (mut process, shell) = start(policy, command, &directory, &tree)?;
     if let Some(preferred) =
         policy.shells.first().filter(|first| first.program != Path::new(&shell))
     {
@@ -85,7 +106,7 @@ pub(crate) fn run(
     }
     let mut output = OutputReader::new(workspace, policy.output_bytes, policy.file.as_ref());
     let stopped_by = output.wait(&mut process, &limited);
-    let background = match stopped_by {
+    let (background, survivors) = match stopped_by {
         None => finish(policy, &mut process, &mut output, &tree),
         Some(_) => stop(&mut process, &mut output, &tree),
     };
@@ -93,51 +114,65 @@ pub(crate) fn run(
     let took = started.elapsed();
     let (transcript, problem) = output.finish();
     notes.extend(problem);
-    let Background { stopped: Stopped { count: stopped, survivors }, kept } = background;
-    Ok(CommandReport {
-        shell,
-        transcript,
-        ending,
-        stopped_by,
-        allowed,
-        took,
-        stopped,
-        kept,
+    let lossy = "the output is not UTF-8 throughout; other bytes became \u{fffd}";
+    notes.extend(transcript.is_lossy.then(|| lossy.to_owned()));
+    let (exit_code, signal) = match ending {
+        // The exit status of a stopped command means nothing.
+        _ if stopped_by.is_some() => (None, None),
+        Ending::Exited(code) => (Some(code), None),
+        Ending::Killed(signal) => (None, Some(signal)),
+        Ending::Unknown => {
+            notes.push("how the command ended could not be learned".to_owned());
+            (None, None)
+        }
+    };
+    Ok(RunCommandOutput {
+        output: transcript.text,
+        exit_code,
+        signal,
+        timed_out: stopped_by == Some(Incomplete::Timeout),
+        cancelled: stopped_by == Some(Incomplete::Cancelled),
+        duration_ms: u64::try_from(took.as_millis()).expect("no command runs for an age"),
+        output_bytes: transcript.bytes,
+        dropped_bytes: transcript.dropped,
+        output_file: transcript.file,
+        background,
         survivors,
+        shell,
+        allowed,
         notes,
     })
 }
 
-/// The processes other than the shell that were stopped or left running.
-#[derive(Debug, Default)]
-struct Background {
-    stopped: Stopped,
-    kept: Vec<i32>,
-}
-
-/// After the command has ended: reads the rest of its output and stops background processes.
+/// After the command has ended: reads the rest of its output and stops background processes. Returns those
+/// that could not be stopped, too.
 fn finish(
     policy: &CommandPolicy,
     process: &mut Process,
     output: &mut OutputReader<'_>,
     tree: &ProcessTree,
-) -> Background {
+) -> (Background, Vec<i32>) {
     output.drain(process, SILENCE);
     if policy.keep_background {
         let kept = tree.living(process).into_iter().collect();
-        return Background { kept, ..Background::default() };
+        return (Background { stopped: 0, kept }, Vec::new());
     }
-    Background { stopped: tree.kill(process, Vec::new()), ..Background::default() }
+    let (stopped, survivors) = tree.kill(process, Vec::new());
+    (Background { stopped, kept: Vec::new() }, survivors)
 }
 
 /// Stops all processes of the command: SIGTERM, a grace period, SIGKILL.
-fn stop(process: &mut Process, output: &mut OutputReader<'_>, tree: &ProcessTree) -> Background {
+fn stop(
+    process: &mut Process,
+    output: &mut OutputReader<'_>,
+    tree: &ProcessTree,
+) -> (Background, Vec<i32>) {
     let terminated = tree.terminate(process);
     let is_gone = |process: &Process, is_closed| tree.is_gone(process, &terminated, is_closed);
     output.wait_until(process, GRACE, is_gone);
-    let stopped = tree.kill(process, terminated);
+    let (stopped, survivors) = tree.kill(process, terminated);
     output.drain(process, Duration::ZERO);
-    Background { stopped, ..Background::default() }
+    (Background { stopped, kept: Vec::new() }, survivors)
 }
 
 fn check(workspace: &Workspace, policy: &CommandPolicy, command: &str) -> Result<(), Error> {
@@ -161,7 +196,7 @@ fn check(workspace: &Workspace, policy: &CommandPolicy, command: &str) -> Result
     }
 }
 
-fn directory(workspace: &Workspace, path: &str) -> Result<WorkspacePath, Error> {
+fn find_directory(workspace: &Workspace, path: &str) -> Result<WorkspacePath, Error> {
     let directory = workspace.resolve(path, Access::Read)?;
     if directory.is_directory() {
         return Ok(directory);
@@ -200,19 +235,13 @@ fn start(
     while let Some(shell) = shells.next() {
         let mut arguments: Vec<&OsStr> = shell.arguments.iter().map(AsRef::as_ref).collect();
         arguments.push(command.as_ref());
-        let launch = Launch {
-            program: shell.program.as_os_str(),
-            arguments,
-            environment: &environment,
-            directory: directory.enter()?,
-            entrance: tree.entrance()?,
-        };
-        let name = escape::display_path(launch.program.as_encoded_bytes()).into_owned();
+        let name = escape::display_path(shell.program.as_os_str().as_encoded_bytes()).into_owned();
+        let place = (directory.enter()?, tree.entrance()?);
         // A directory of the PATH that may not be searched denies permission too.
         let is_missing = |error: &io::Error| {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
         };
-        match Process::start(launch) {
+        match Process::start(&shell.program, arguments, &environment, place) {
             Ok(process) => return Ok((process, name)),
             Err(error) if is_missing(&error) && shells.peek().is_some() => {}
             Err(error) => return Err(not_started(&name, command, directory, error)),
@@ -233,6 +262,92 @@ fn not_started(shell: &str, command: &str, directory: &WorkspacePath, error: io:
     }
     let message = format!("cannot start the shell {shell} in {directory}: {error}");
     Error::new(ErrorCode::of_io(&error), message).because(error)
+}
+
+impl RunCommandOutput {
+    /// As in a shell: that of the command, or 128 plus the number of the signal.
+    #[cfg(feature = "cli")]
+    pub(crate) fn exit_status(&self) -> Option<u8> {
+        let signalled = self.signal.map(|signal| signal.saturating_add(128));
+        u8::try_from(self.exit_code.or(signalled)?).ok()
+    }
+
+    /// Whether the text is exactly the output of the command.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_verbatim(&self) -> bool {
+        !self.output.is_empty() && self.status_lines().is_empty()
+    }
+
+    /// The status lines below the output.
+    fn status_lines(&self) -> Vec<String> {
+        let how = match (self.exit_code, self.signal) {
+            _ if self.timed_out => Some(format!("[Timed out after {}]", time(self.allowed))),
+            _ if self.cancelled => Some("[Cancelled]".to_owned()),
+            (Some(0), _) | (None, None) => None,
+            (Some(code), _) => Some(format!("[Exit code: {code}]")),
+            (None, Some(signal)) => Some(format!("[Killed by signal {}]", shown_signal(signal))),
+        };
+        let stopped = self.background.stopped;
+        // A command that was stopped loses its background processes too.
+        let left = (stopped > 0 && !self.timed_out && !self.cancelled).then(|| {
+            let processes = counted(stopped, "background process", "background processes");
+            format!("[Stopped {processes}]")
+        });
+        let kept = process_list("Still running in the background", &self.background.kept);
+        let survivors = process_list("Could not be stopped", &self.survivors);
+        [how, left, kept, survivors].into_iter().flatten().collect()
+    }
+}
+
+fn process_list(what: &str, numbers: &[i32]) -> Option<String> {
+    let list = numbers.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    (!numbers.is_empty()).then(|| format!("[{what}: {list}]"))
+}
+
+/// `250ms`, `1.5s`, `30s`.
+fn time(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        return format!("{}ms", time.as_millis());
+    }
+    // A deadline of the host is slightly below the round number.
+    format!("{}s", (time.as_secs_f64() * 100.0).round() / 100.0)
+}
+
+/// `9 (SIGKILL)`, or the number alone.
+fn shown_signal(signal: i32) -> String {
+    match signal_name(signal) {
+        Some(name) => format!("{signal} ({name})"),
+        None => signal.to_string(),
+    }
+}
+
+impl Output for RunCommandOutput {
+    fn outcome(&self) -> Outcome {
+        match (self.timed_out, self.cancelled) {
+            (true, _) => Outcome::Partial(Incomplete::Timeout),
+            (_, true) => Outcome::Partial(Incomplete::Cancelled),
+            _ => Outcome::Done,
+        }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for RunCommandOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.status_lines();
+        let output = if self.output.is_empty() { "(no output)" } else { &self.output };
+        f.write_str(output)?;
+        let mut ends_line = output.ends_with('\n');
+        for line in lines {
+            let separator = if ends_line { "" } else { "\n" };
+            write!(f, "{separator}{line}")?;
+            ends_line = false;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -262,5 +377,104 @@ mod tests {
                 "{note_text:?}"
             );
         }
+    }
+
+    fn report() -> RunCommandOutput {
+        RunCommandOutput {
+            output: String::new(),
+            exit_code: Some(0),
+            signal: None,
+            timed_out: false,
+            cancelled: false,
+            duration_ms: 1,
+            output_bytes: 0,
+            dropped_bytes: 0,
+            output_file: None,
+            background: Background::default(),
+            survivors: Vec::new(),
+            shell: "bash".to_owned(),
+            allowed: Duration::from_secs(30),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_text_is_the_output_and_a_line_for_each_thing_to_know() {
+        let out = |text: &str| RunCommandOutput { output: text.to_owned(), ..report() };
+        let running = |stopped, kept| Background { stopped, kept };
+        let table = [
+            (report(), "(no output)"),
+            (out("hi\n"), "hi\n"),
+            (out("hi"), "hi"),
+            (RunCommandOutput { exit_code: Some(3), ..out("hi\n") }, "hi\n[Exit code: 3]"),
+            (RunCommandOutput { exit_code: Some(3), ..out("hi") }, "hi\n[Exit code: 3]"),
+            (RunCommandOutput { exit_code: Some(1), ..report() }, "(no output)\n[Exit code: 1]"),
+            (
+                RunCommandOutput { exit_code: None, signal: Some(9), ..report() },
+                "(no output)\n[Killed by signal 9 (SIGKILL)]",
+            ),
+            (
+                RunCommandOutput { exit_code: None, signal: Some(64), ..report() },
+                "(no output)\n[Killed by signal 64]",
+            ),
+            (
+                RunCommandOutput { exit_code: None, timed_out: true, ..out("a\n") },
+                "a\n[Timed out after 30s]",
+            ),
+            (RunCommandOutput { exit_code: None, cancelled: true, ..out("a") }, "a\n[Cancelled]"),
+            (
+                RunCommandOutput { background: running(1, vec![]), ..out("a\n") },
+                "a\n[Stopped 1 background process]",
+            ),
+            (
+                RunCommandOutput {
+                    background: running(2, vec![]),
+                    exit_code: Some(2),
+                    ..out("a\n")
+                },
+                "a\n[Exit code: 2]\n[Stopped 2 background processes]",
+            ),
+            (
+                RunCommandOutput { background: running(2, vec![]), timed_out: true, ..out("a\n") },
+                "a\n[Timed out after 30s]",
+            ),
+            (
+                RunCommandOutput { background: running(0, vec![7, 8]), ..out("a\n") },
+                "a\n[Still running in the background: 7, 8]",
+            ),
+            (
+                RunCommandOutput { survivors: vec![7], timed_out: true, ..out("a\n") },
+                "a\n[Timed out after 30s]\n[Could not be stopped: 7]",
+            ),
+        ];
+        for (report, text) in table {
+            assert_eq!(report.to_string(), text);
+            let is_verbatim = !text.contains(['[', '(']);
+            assert_eq!(report.is_verbatim(), is_verbatim, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_told_as_people_write_them() {
+        let table = [
+            (Duration::from_millis(1), "1ms"),
+            (Duration::from_millis(250), "250ms"),
+            (Duration::from_secs(1), "1s"),
+            (Duration::from_millis(1500), "1.5s"),
+            (Duration::from_nanos(29_999_812_345), "30s"),
+            (Duration::from_mins(10), "600s"),
+        ];
+        for (duration, told) in table {
+            assert_eq!(time(duration), told);
+        }
+    }
+
+    #[test]
+    fn the_status_of_a_shell_is_the_commands_own() {
+        let status = |exit_code, signal| RunCommandOutput { exit_code, signal, ..report() };
+        assert_eq!(status(Some(0), None).exit_status(), Some(0));
+        assert_eq!(status(Some(255), None).exit_status(), Some(255));
+        assert_eq!(status(None, Some(9)).exit_status(), Some(137));
+        assert_eq!(status(None, None).exit_status(), None);
     }
 }

@@ -7,8 +7,7 @@ use ripkit_edit::hunks::MAX_REFUSED;
 use ripkit_edit::{Options, Refusal};
 
 use crate::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
-use crate::patch::plan::PlanOptions;
-use crate::patch::{Action, FilePatch, PatchHunk, Placing};
+use crate::patch::{Action, FilePatch, PatchHunk, Placing, PlanOptions};
 use crate::refusal;
 use crate::text::clip;
 use ripkit_fs::{Hint, escape};
@@ -23,8 +22,8 @@ const NAMED_BYTES: usize = 90;
 
 /// A part of the patch that cannot be applied, or a hunk of it.
 pub(super) struct Failure<'p> {
-    pub(super) part: &'p FilePatch,
-    pub(super) cause: Cause,
+    part: &'p FilePatch,
+    cause: Cause,
 }
 
 /// Why a part cannot be applied: one reason, or those of its hunks.
@@ -42,8 +41,8 @@ pub(super) enum Cause {
 }
 
 impl<'p> Failure<'p> {
-    pub(super) fn of_file(part: &'p FilePatch, error: Error) -> Failure<'p> {
-        Failure { part, cause: Cause::File(error) }
+    pub(super) fn new(part: &'p FilePatch, cause: Cause) -> Failure<'p> {
+        Failure { part, cause }
     }
 
     fn hunk(&self) -> Option<&'p PatchHunk> {
@@ -110,60 +109,52 @@ fn numbers_of(part: &FilePatch, refusal: &Refusal) -> Option<String> {
 }
 
 /// All that cannot be applied, as one error.
-pub(super) struct Report<'r, 'p> {
-    pub(super) failures: Vec<Failure<'p>>,
-    pub(super) options: &'r PlanOptions<'r>,
-}
-
-impl Report<'_, '_> {
-    pub(super) fn error(self) -> Error {
-        let Report { mut failures, options } = self;
-        if failures.len() == 1
-            && let Some(only) = failures.pop()
-        {
-            let (place, path) = (only.place(), only.part.path.clone());
-            let room = MAX_MESSAGE_BYTES.saturating_sub(place.len() + FRAME_BYTES);
-            let error = only.error(options, room);
-            let message = format!("{place}: {}", error.message());
-            let single = Error::new(error.code(), message).at(path);
-            let hints = error.hints().iter().cloned().chain([Hint::from("Nothing was changed.")]);
-            return hints.fold(single, Error::with_hint);
-        }
-        let count = failures.len();
-        // Hunks of a file are not looked for after so many that fail.
-        let least = if count >= MAX_REFUSED { "at least " } else { "" };
-        let mut message =
-            format!("{least}{count} parts of the patch cannot be applied; nothing was changed.");
-        let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
-        let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
-        let room = left / count.clamp(1, MAX_EXPLAINED);
-        let first = failures.first().map(|first| (first.code(), first.part.path.clone()));
-        let (code, path) = first.unwrap_or((ErrorCode::Internal, String::new()));
-        for (index, failure) in failures.into_iter().enumerate() {
-            let number = index + 1;
-            // Writing to a string cannot fail.
-            let _ = match index.checked_sub(MAX_EXPLAINED) {
-                None => {
-                    let (place, code) = (failure.place(), failure.code());
-                    let room = room.saturating_sub(place.len() + 40);
-                    let text = failure.error(options, room).text(options.format);
-                    let text = clip::ellipsize(text.trim_end(), room.max(80));
-                    write!(message, "\n\n{number}. {place}: {code}: {text}")
-                }
-                Some(named) if named < MAX_NAMED => {
-                    let (place, code) = (failure.place(), failure.code());
-                    let place = clip::truncate(&place, NAMED_BYTES - code.as_str().len());
-                    let lines = if named == 0 { "\n\n" } else { "\n" };
-                    write!(message, "{lines}{number}. {place}: {code}")
-                }
-                Some(_) => {
-                    let _ = write!(message, "\n{least}{} more", count - index);
-                    break;
-                }
-            };
-        }
-        Error::new(code, message).at(path)
+pub(super) fn report(mut failures: Vec<Failure<'_>>, options: &PlanOptions<'_>) -> Error {
+    if failures.len() == 1
+        && let Some(only) = failures.pop()
+    {
+        let (place, path) = (only.place(), only.part.path.clone());
+        let room = MAX_MESSAGE_BYTES.saturating_sub(place.len() + FRAME_BYTES);
+        let error = only.error(options, room);
+        let message = format!("{place}: {}", error.message());
+        let single = Error::new(error.code(), message).at(path);
+        let hints = error.hints().iter().cloned().chain([Hint::from("Nothing was changed.")]);
+        return hints.fold(single, Error::with_hint);
     }
+    let count = failures.len();
+    // Hunks of a file are not looked for after so many that fail.
+    let least = if count >= MAX_REFUSED { "at least " } else { "" };
+    let mut message =
+        format!("{least}{count} parts of the patch cannot be applied; nothing was changed.");
+    let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
+    let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
+    let room = left / count.clamp(1, MAX_EXPLAINED);
+    let first = failures.first().map(|first| (first.code(), first.part.path.clone()));
+    let (code, path) = first.unwrap_or((ErrorCode::Internal, String::new()));
+    for (index, failure) in failures.into_iter().enumerate() {
+        let number = index + 1;
+        // Writing to a string cannot fail.
+        let _ = match index.checked_sub(MAX_EXPLAINED) {
+            None => {
+                let (place, code) = (failure.place(), failure.code());
+                let room = room.saturating_sub(place.len() + 40);
+                let text = failure.error(options, room).text(options.format);
+                let text = clip::ellipsize(text.trim_end(), room.max(80));
+                write!(message, "\n\n{number}. {place}: {code}: {text}")
+            }
+            Some(named) if named < MAX_NAMED => {
+                let (place, code) = (failure.place(), failure.code());
+                let place = clip::truncate(&place, NAMED_BYTES - code.as_str().len());
+                let lines = if named == 0 { "\n\n" } else { "\n" };
+                write!(message, "{lines}{number}. {place}: {code}")
+            }
+            Some(_) => {
+                let _ = write!(message, "\n{least}{} more", count - index);
+                break;
+            }
+        };
+    }
+    Error::new(code, message).at(path)
 }
 
 /// The path as messages show it.

@@ -17,9 +17,14 @@ mod unified;
 mod properties;
 
 pub(crate) use crate::patch::format::parse;
-pub(crate) use crate::patch::plan::{PlanOptions, PlannedChange, plan};
+pub use crate::patch::plan::FileChange;
+pub(crate) use crate::patch::plan::{PlannedChange, plan};
 
 use ripkit_edit::hunks::Hunk;
+
+use crate::context::Call;
+use crate::text_format::TextFormat;
+use ripkit_fs::Workspace;
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,4 +117,32 @@ pub(crate) struct Modes {
 pub(crate) struct PatchHunk {
     hunk: Hunk,
     line: usize,
+}
+
+/// The conditions of a plan.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanOptions<'a> {
+    workspace: &'a Workspace,
+    /// The largest size of a file, before and after.
+    file_bytes: usize,
+    /// For the messages of failures.
+    format: &'a TextFormat,
+    call: &'a Call,
+}
+
+impl<'a> PlanOptions<'a> {
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        file_bytes: usize,
+        (format, call): (&'a TextFormat, &'a Call),
+    ) -> PlanOptions<'a> {
+        PlanOptions { workspace, file_bytes, format, call }
+    }
+}
+
+/// The paths that a part of the patch uses, by their index.
+#[derive(Clone, Copy)]
+struct Uses {
+    path: usize,
+    destination: Option<usize>,
 }

@@ -4,29 +4,21 @@ use std::collections::{HashMap, HashSet};
 
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::patch::{Action, FilePatch, Placing};
+use crate::patch::{Action, FilePatch, Placing, Uses};
 use ripkit_fs::{Access, Transaction, Workspace, escape};
-
-/// The paths that a part of the patch uses, by their index.
-#[derive(Clone, Copy)]
-pub(super) struct Uses {
-    pub(super) path: usize,
-    pub(super) destination: Option<usize>,
-}
 
 /// The paths of a patch, each once.
 #[derive(Default)]
 pub(super) struct PatchPaths {
     accesses: Vec<(String, Access)>,
-    /// Of each part of the patch.
-    pub(super) uses: Vec<Uses>,
     /// The index of each path.
     known: HashMap<String, usize>,
 }
 
 impl PatchPaths {
-    pub(super) fn new(patch: &[FilePatch]) -> PatchPaths {
-        let mut paths = PatchPaths::default();
+    /// The paths of a patch, and those of each of its parts.
+    pub(super) fn of(patch: &[FilePatch]) -> (PatchPaths, Vec<Uses>) {
+        let (mut paths, mut uses) = (PatchPaths::default(), Vec::with_capacity(patch.len()));
         for part in patch {
             let (access, destination) = match &part.action {
                 Action::Create(_) => (Access::Create, None),
@@ -43,9 +35,9 @@ impl PatchPaths {
             };
             let source = paths.add(&part.path, access);
             let destination = destination.map(|to| paths.add(to, Access::Create));
-            paths.uses.push(Uses { path: source, destination });
+            uses.push(Uses { path: source, destination });
         }
-        paths
+        (paths, uses)
     }
 
     /// The index of a path. One that is used several times must be usable in all these ways.
@@ -80,14 +72,12 @@ impl PatchPaths {
             let usable: Vec<usize> =
                 (0..self.accesses.len()).filter(|index| !others.contains(index)).collect();
             let accesses: Vec<(String, Access)> =
-                usable.iter().filter_map(|index| self.accesses.get(*index).cloned()).collect();
+                usable.iter().map(|index| self.accesses[*index].clone()).collect();
             let errors = match workspace.begin(&accesses, call) {
                 Ok(transaction) => {
                     let mut indexes = vec![None; self.accesses.len()];
                     for (at, index) in usable.iter().enumerate() {
-                        if let Some(slot) = indexes.get_mut(*index) {
-                            *slot = Some(at);
-                        }
+                        indexes[*index] = Some(at);
                     }
                     return Ok((LockedPaths { transaction, indexes }, failed));
                 }
@@ -118,17 +108,18 @@ pub(super) struct LockedPaths {
 
 impl LockedPaths {
     pub(super) fn has_all(&self, uses: Uses) -> bool {
-        let is_locked = |index: usize| self.indexes.get(index).is_some_and(Option::is_some);
+        let is_locked = |index: usize| self.indexes[index].is_some();
         is_locked(uses.path) && uses.destination.is_none_or(is_locked)
     }
 
-    pub(super) fn index(&self, path: usize) -> Result<usize, Error> {
-        self.indexes.get(path).copied().flatten().ok_or_else(no_such_path)
+    /// The index of a path in the transaction.
+    pub(super) fn index(&self, path: usize) -> usize {
+        self.indexes[path].expect("no part is applied of which a path cannot be used")
     }
 
     /// Refuses a path that leads through a link, as git does.
     pub(super) fn check_direct(&self, path: usize, text: &str) -> Result<(), Error> {
-        let (real, text) = (self.path(path)?, normalized(text));
+        let (real, text) = (self.path(path), normalized(text));
         if text == real || escape::exact_path(text.as_bytes()) == real || text.starts_with('/') {
             return Ok(());
         }
@@ -137,8 +128,8 @@ impl LockedPaths {
         Err(Error::new(ErrorCode::InvalidPath, message))
     }
 
-    pub(super) fn path(&self, path: usize) -> Result<String, Error> {
-        Ok(self.transaction.path(self.index(path)?).to_owned())
+    pub(super) fn path(&self, path: usize) -> String {
+        self.transaction.path(self.index(path)).to_owned()
     }
 }
 
@@ -147,8 +138,4 @@ fn normalized(path: &str) -> String {
     let names = path.split('/').filter(|name| !name.is_empty() && *name != ".");
     let start = if path.starts_with('/') { "/" } else { "" };
     format!("{start}{}", names.collect::<Vec<_>>().join("/"))
-}
-
-pub(super) fn no_such_path() -> Error {
-    Error::new(ErrorCode::Internal, "the patch has no such path; nothing was changed")
 }

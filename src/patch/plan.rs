@@ -5,19 +5,23 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ripkit_edit::hunks::{HunkRules, apply_git_hunks, apply_hunks};
-use ripkit_edit::{Edited, MatchKind, Options, Refusal, RefusalKind, Splice};
+use ripkit_edit::{Edited, MatchKind, Options, Refusal, RefusalKind, Splice, diff};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::arguments;
+use crate::arguments::{self, impl_wire_names};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
-use crate::patch::failure::{Cause, Causes, Failure, Report, shown};
-use crate::patch::paths::{LockedPaths, PatchPaths, Uses, no_such_path};
-use crate::patch::{Action, Destination, FileMode, FilePatch, PatchHunk, Placing};
+use crate::patch::failure::{self, Cause, Causes, Failure, shown};
+use crate::patch::paths::{LockedPaths, PatchPaths};
+use crate::patch::{
+    Action, Destination, FileMode, FilePatch, PatchHunk, Placing, PlanOptions, Uses,
+};
 use crate::refusal;
+use crate::shown_files::ShownFiles;
 use crate::text::placeholder;
-use crate::text_format::TextFormat;
 use ripkit_fs::os::{HAS_MODES, MAKES_LINKS};
-use ripkit_fs::{Transaction, Workspace};
+use ripkit_fs::{Access, Transaction, Workspace};
 
 /// All contents together may have so many times the bytes of one file.
 const MAX_FILES_BYTES: usize = 4;
@@ -25,54 +29,153 @@ const MAX_FILES_BYTES: usize = 4;
 /// The permissions of a new file that is executable, before the umask.
 const NEW_EXECUTABLE: u32 = 0o777;
 
-/// The conditions of a plan.
-#[derive(Clone, Copy)]
-pub(crate) struct PlanOptions<'a> {
-    pub(crate) workspace: &'a Workspace,
-    /// The largest size of a file, before and after.
-    pub(crate) file_bytes: usize,
-    /// For the messages of failures.
-    pub(crate) format: &'a TextFormat,
-    pub(crate) call: &'a Call,
-}
-
 /// Changes that can be made.
 pub(crate) struct Plan {
     transaction: Transaction,
-    /// In the order of the patch, one for each file.
-    pub(crate) changes: Vec<PlannedChange>,
-    /// What had to be repaired or left out, one sentence each.
-    pub(crate) notes: Vec<String>,
+    changes: Vec<PlannedChange>,
+    notes: Vec<String>,
 }
 
 impl Plan {
-    /// Makes all changes, and returns notes on what could not be preserved.
+    /// The changes in the order of the patch, one for each file.
+    pub(crate) fn changes(&self) -> &[PlannedChange] {
+        &self.changes
+    }
+
+    /// What had to be repaired or left out, one sentence each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Makes all changes, of which a model then knows the new contents. Returns notes on what could not be
+    /// preserved.
     ///
     /// # Errors
     /// Those of [`Transaction::commit`].
-    pub(crate) fn commit(self, call: &Call) -> Result<Vec<String>, Error> {
-        self.transaction.commit(call)
+    pub(crate) fn commit(
+        self,
+        workspace: &Workspace,
+        shown: Option<&ShownFiles>,
+        call: &Call,
+    ) -> Result<Vec<String>, Error> {
+        let notes = self.transaction.commit(call)?;
+        if let Some(shown) = shown {
+            self.changes.iter().for_each(|change| change.record(workspace, shown));
+        }
+        Ok(notes)
     }
 }
 
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+#[non_exhaustive]
+pub enum FileChange {
+    /// It was changed.
+    Updated,
+    /// It is new.
+    Created,
+    /// It was removed.
+    Deleted,
+    /// It has another path, and perhaps other content.
+    Moved,
+    /// It is a copy of another file, perhaps with other content.
+    Copied,
+}
+
+impl_wire_names!(FileChange);
+
 /// A change of one file.
 pub(crate) struct PlannedChange {
-    /// The path afterwards; that of a removed file as it was.
-    pub(crate) path: String,
-    /// The path before, if the file is moved, and that of the original of a copy.
-    pub(crate) source: Option<String>,
-    pub(crate) is_copied: bool,
-    pub(crate) old: Option<Arc<Vec<u8>>>,
-    pub(crate) new: Option<Arc<Vec<u8>>>,
-    pub(crate) is_created: bool,
-    pub(crate) is_removed: bool,
-    /// What it becomes, if that is not a plain file or what it was.
-    pub(crate) mode: Option<FileMode>,
+    path: String,
+    source: Option<String>,
+    kind: FileChange,
+    old: Option<Arc<Vec<u8>>>,
+    new: Option<Arc<Vec<u8>>>,
+    /// Whether nothing was there before, not even at another path.
+    is_created: bool,
+    mode: Option<FileMode>,
     /// Whether it is a link, of which the contents are the texts.
-    pub(crate) is_link: bool,
+    is_link: bool,
     /// Where they differ, if the file is changed by one part of the patch.
-    pub(crate) splices: Option<Vec<Splice>>,
-    pub(crate) match_kind: MatchKind,
+    splices: Option<Vec<Splice>>,
+    match_kind: MatchKind,
+}
+
+impl PlannedChange {
+    /// The path afterwards; that of a removed file as it was.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The path before, if the file is moved, and that of the original of a copy.
+    pub(crate) fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    pub(crate) fn kind(&self) -> FileChange {
+        self.kind
+    }
+
+    /// What it becomes, if that is not a plain file or what it was.
+    pub(crate) fn mode(&self) -> Option<FileMode> {
+        self.mode
+    }
+
+    pub(crate) fn match_kind(&self) -> MatchKind {
+        self.match_kind
+    }
+
+    /// The version of the new content of a file.
+    pub(crate) fn version(&self) -> Option<ripkit_fs::Version> {
+        let new = self.new.as_ref().filter(|_| !self.is_link)?;
+        Some(ripkit_fs::Version::of(new))
+    }
+
+    /// What changes, in at most `room` bytes.
+    pub(crate) fn diff(&self, room: usize) -> String {
+        let path = &self.path;
+        match (self.old.as_deref(), self.new.as_deref()) {
+            (Some(old), Some(new)) => match (&self.splices, &self.source) {
+                (Some(splices), Some(from)) => diff::moved((from, path), old, new, splices, room),
+                (Some(splices), None) => diff::unified(path, old, new, splices, room),
+                (None, _) => diff::compare(path, Some(old), new, room),
+            },
+            (None, Some(new)) if self.is_created => diff::compare(path, None, new, room),
+            (Some(old), None) if memchr::memchr(0, old).is_none() => diff::removal(path, old, room),
+            _ => String::new(),
+        }
+    }
+
+    /// The first and the last line of the new text in each place that changed.
+    pub(crate) fn places(&self) -> Vec<(u64, u64)> {
+        match (&self.new, &self.splices) {
+            (Some(new), Some(splices)) if !self.is_created => {
+                ripkit_edit::changed_lines(new, splices)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// How many lines the new text has.
+    pub(crate) fn lines(&self) -> u64 {
+        let Some(new) = &self.new else { return 0 };
+        let is_open = new.last().is_some_and(|byte| *byte != b'\n');
+        memchr::memchr_iter(b'\n', new).count() as u64 + u64::from(is_open)
+    }
+
+    /// Records that a model knows what it wrote.
+    fn record(&self, workspace: &Workspace, shown: &ShownFiles) {
+        let Some(version) = self.version() else { return };
+        let Ok(path) = workspace.resolve(&self.path, Access::Read) else { return };
+        match &self.old {
+            None => shown.record_whole(&path, version),
+            Some(old) => {
+                shown.record_edit(path.relative(), ripkit_fs::Version::of(old), version);
+            }
+        }
+    }
 }
 
 /// Finds and checks all changes of a patch.
@@ -80,19 +183,19 @@ pub(crate) struct PlannedChange {
 /// # Errors
 /// One error for all that cannot be changed, with the code of the first.
 pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan, Error> {
-    let paths = PatchPaths::new(patch);
+    let (paths, uses) = PatchPaths::of(patch);
     let (locked, errors) = paths.lock(options.workspace, options.call)?;
     let mut failures: Vec<Failure<'_>> = Vec::new();
     let mut errors: HashMap<usize, Error> = errors.into_iter().collect();
-    for (part, uses) in patch.iter().zip(&paths.uses) {
-        let mut used = [Some(uses.path), uses.destination].into_iter().flatten();
-        let error = used.find_map(|index| errors.remove(&index));
-        failures.extend(error.map(|error| Failure::of_file(part, error)));
+    for (part, uses) in patch.iter().zip(&uses) {
+        let mut indexes = [Some(uses.path), uses.destination].into_iter().flatten();
+        let error = indexes.find_map(|index| errors.remove(&index));
+        failures.extend(error.map(|error| Failure::new(part, Cause::File(error))));
     }
     let states = vec![FileState::default(); paths.len()];
-    let together = Together::new(patch, &paths.uses);
+    let together = Together::new(patch, &uses);
     let mut planner = Planner { options, locked, states, together, bytes: 0, notes: Vec::new() };
-    for (part, uses) in patch.iter().zip(&paths.uses) {
+    for (part, uses) in patch.iter().zip(&uses) {
         if let Some(why) = options.call.stop_reason() {
             return Err(Error::stopped(why, "anything was changed"));
         }
@@ -101,10 +204,10 @@ pub(crate) fn plan(patch: &[FilePatch], options: PlanOptions<'_>) -> Result<Plan
         }
     }
     if failures.is_empty() {
-        return planner.finish(&paths.uses);
+        return planner.finish(&uses);
     }
     failures.sort_by_key(Failure::line);
-    Err(Report { failures, options: &options }.error())
+    Err(failure::report(failures, &options))
 }
 
 /// What is at a path.
@@ -214,7 +317,7 @@ impl Planner<'_> {
     /// Those that end the whole call.
     fn apply<'p>(&mut self, part: &'p FilePatch, uses: Uses) -> Result<Vec<Failure<'p>>, Error> {
         if let Err(error) = self.check_direct(part, uses) {
-            return Ok(vec![Failure::of_file(part, error)]);
+            return Ok(vec![Failure::new(part, Cause::File(error))]);
         }
         let applied = match &part.action {
             Action::Create(content) => self.create(part, uses.path, content),
@@ -240,7 +343,7 @@ impl Planner<'_> {
                         {
                             return Err(error);
                         }
-                        cause => Failure { part, cause },
+                        cause => Failure::new(part, cause),
                     });
                 }
                 Ok(failures)
@@ -263,7 +366,7 @@ impl Planner<'_> {
 
     fn create(&mut self, part: &FilePatch, path: usize, content: &str) -> Result<(), Causes> {
         self.look(path, false)?;
-        if !self.is_free(path)? {
+        if !self.is_free(path) {
             let message = format!("{} exists already", shown(&part.path));
             let error = Error::new(ErrorCode::FileAlreadyExists, message);
             return Err(error.with_hint("To change it, give its old lines too.").into());
@@ -271,7 +374,7 @@ impl Planner<'_> {
         let bytes = Arc::new(content.as_bytes().to_vec());
         if part.modes.new == Some(FileMode::Link) {
             self.check_link(path, &bytes)?;
-            self.fill(path, Version { content: Content::Link(bytes), mode: None }, None)?;
+            self.fill(path, Version { content: Content::Link(bytes), mode: None }, None);
             return Ok(());
         }
         self.check_size(content.len())?;
@@ -283,10 +386,10 @@ impl Planner<'_> {
                 found.text
             ));
         }
-        let before = &self.state(path)?.before;
+        let before = &self.state(path).before;
         let before = before.mode.filter(|_| !before.content.is_link());
-        let mode = self.mode(path, before, part.modes.new)?;
-        self.fill(path, Version { content: Content::Bytes(bytes), mode }, None)?;
+        let mode = self.mode(path, before, part.modes.new);
+        self.fill(path, Version { content: Content::Bytes(bytes), mode }, None);
         Ok(())
     }
 
@@ -294,16 +397,16 @@ impl Planner<'_> {
         match self.look(path, true) {
             // What cannot be read can be removed.
             Err(error)
-                if hunks.is_empty() && is_of_existing(&error) && self.state(path)?.parts == 0 =>
+                if hunks.is_empty() && is_of_existing(&error) && self.state(path).parts == 0 =>
             {
                 let unread = Version { content: Content::Unread, mode: None };
-                let state = self.state(path)?;
+                let state = self.state(path);
                 (state.before, state.now) = (unread.clone(), unread);
             }
             read => read?,
         }
         // What another part has put there stays.
-        let (is_filled, removed) = self.source(path, false)?;
+        let (is_filled, removed) = self.source(path, false);
         if !removed.content.exists() {
             return Err(missing(part).into());
         }
@@ -318,7 +421,7 @@ impl Planner<'_> {
                 return Err(error.with_hint("Remove all of its lines, or none.").into());
             }
         }
-        let state = self.state(path)?;
+        let state = self.state(path);
         if !is_filled {
             state.now = Version { content: Content::Missing, mode: None };
         }
@@ -340,8 +443,8 @@ impl Planner<'_> {
             !hunks.is_empty() || is_copy || is_put_beside || part.modes.new.is_some();
         self.look(uses.path, needs_content)?;
         let (is_filled, source) = match destination {
-            Some(_) => self.source(uses.path, is_copy)?,
-            None => (false, self.state(uses.path)?.now.clone()),
+            Some(_) => self.source(uses.path, is_copy),
+            None => (false, self.state(uses.path).now.clone()),
         };
         if !source.content.exists() {
             return Err(missing(part).into());
@@ -349,8 +452,8 @@ impl Planner<'_> {
         check_kind(part, &source)?;
         if let Some(to) = destination {
             self.look(to, false)?;
-            if !self.is_free(to)? {
-                let message = format!("the destination {} exists already", self.locked.path(to)?);
+            if !self.is_free(to) {
+                let message = format!("the destination {} exists already", self.locked.path(to));
                 return Err(Error::new(ErrorCode::FileAlreadyExists, message).into());
             }
         }
@@ -359,7 +462,7 @@ impl Planner<'_> {
             let edited = self.apply_hunks((uses.path, part), &content, hunks)?;
             self.check_omissions(uses.path, [&content, &edited.content], hunks)?;
             self.check_size(edited.content.len())?;
-            let path = self.locked.path(uses.path)?;
+            let path = self.locked.path(uses.path);
             self.notes.extend(edited.notes.iter().map(|note| format!("{path}: {note}")));
             new.match_kind = edited.match_kinds.iter().copied().max();
             new.splices = edited.splices;
@@ -372,9 +475,9 @@ impl Planner<'_> {
             };
         }
         if !new.now.content.is_link() {
-            new.now.mode = self.mode(uses.path, new.now.mode, part.modes.new)?;
+            new.now.mode = self.mode(uses.path, new.now.mode, part.modes.new);
         }
-        let state = self.state(uses.path)?;
+        let state = self.state(uses.path);
         state.parts += 1;
         new.match_kind = state.match_kind.max(new.match_kind);
         let Some(to) = destination else {
@@ -397,35 +500,34 @@ impl Planner<'_> {
         if !is_copy && !is_filled {
             state.now = Version { content: Content::Missing, mode: None };
         }
-        self.fill(to, new.now, Some(origin))?;
-        let state = self.state(to)?;
+        self.fill(to, new.now, Some(origin));
+        let state = self.state(to);
         (state.parts, state.splices, state.match_kind) = (new.parts, new.splices, new.match_kind);
         Ok(())
     }
 
     /// What a part of the patch finds at a path, and whether another part has put something else there.
     /// A copy is always one of what was there before the patch.
-    fn source(&mut self, path: usize, is_copy: bool) -> Result<(bool, Version), Error> {
-        let state = self.state(path)?;
+    fn source(&mut self, path: usize, is_copy: bool) -> (bool, Version) {
+        let state = self.state(path);
         let existed = state.before.content.exists();
         let is_filled = state.is_filled && existed;
         let source = if existed && (is_copy || is_filled) { &state.before } else { &state.now };
-        Ok((is_filled, source.clone()))
+        (is_filled, source.clone())
     }
 
     /// Whether a new file can be put at a path: nothing is there, or another part takes it away.
-    fn is_free(&mut self, path: usize) -> Result<bool, Error> {
+    fn is_free(&mut self, path: usize) -> bool {
         let is_left = self.together.left.contains(&path);
-        let state = self.state(path)?;
-        Ok(!state.now.content.exists() || (is_left && !state.is_filled))
+        let state = self.state(path);
+        !state.now.content.exists() || (is_left && !state.is_filled)
     }
 
     /// Puts a file or link at a path.
-    fn fill(&mut self, path: usize, now: Version, origin: Option<Origin>) -> Result<(), Error> {
-        let state = self.state(path)?;
+    fn fill(&mut self, path: usize, now: Version, origin: Option<Origin>) {
+        let state = self.state(path);
         (state.now, state.origin, state.is_filled) = (now, origin, true);
         state.parts += 1;
-        Ok(())
     }
 
     /// Refuses the text of a link that cannot be one, or must not.
@@ -440,41 +542,36 @@ impl Planner<'_> {
                  end of file",
             );
         }
-        self.locked.transaction.check_link(self.locked.index(path)?, text)
+        self.locked.transaction.check_link(self.locked.index(path), text)
     }
 
     /// The permissions of a file that had `before` and is to be plain or executable: whoever may read it
     /// may execute it too.
-    fn mode(
-        &mut self,
-        path: usize,
-        before: Option<u32>,
-        wanted: Option<FileMode>,
-    ) -> Result<Option<u32>, Error> {
+    fn mode(&mut self, path: usize, before: Option<u32>, wanted: Option<FileMode>) -> Option<u32> {
         let is_executable = match wanted {
             Some(FileMode::Executable) => true,
             Some(FileMode::Plain) => false,
-            Some(FileMode::Link) | None => return Ok(before),
+            Some(FileMode::Link) | None => return before,
         };
         if !HAS_MODES {
             if is_executable {
-                let path = self.locked.path(path)?;
+                let path = self.locked.path(path);
                 self.notes.push(format!("{path}: this system has no mode 100755"));
             }
-            return Ok(before);
+            return before;
         }
-        Ok(match before {
+        match before {
             Some(mode) if is_executable => Some(mode | (mode & 0o444) >> 2),
             Some(mode) => Some(mode & !0o111),
             None => is_executable.then_some(NEW_EXECUTABLE),
-        })
+        }
     }
 
     /// Reads a file once; without `content` only whether it exists, if that is known.
     fn look(&mut self, path: usize, content: bool) -> Result<(), Error> {
-        let index = self.locked.index(path)?;
+        let index = self.locked.index(path);
         let limit = self.options.file_bytes;
-        match &self.state(path)?.now.content {
+        match &self.state(path).now.content {
             Content::Missing | Content::Bytes(_) | Content::Link(_) => return Ok(()),
             Content::Unread if !content => return Ok(()),
             Content::Unknown | Content::Unread => {}
@@ -504,13 +601,13 @@ impl Planner<'_> {
         let mode = matches!(read, Content::Bytes(_));
         let mode = mode.then(|| self.locked.transaction.mode(index)).flatten();
         let read = Version { content: read, mode };
-        let state = self.state(path)?;
+        let state = self.state(path);
         (state.before, state.now) = (read.clone(), read);
         Ok(())
     }
 
-    fn state(&mut self, path: usize) -> Result<&mut FileState, Error> {
-        self.states.get_mut(path).ok_or_else(no_such_path)
+    fn state(&mut self, path: usize) -> &mut FileState {
+        &mut self.states[path]
     }
 
     /// Refuses a new content that is too large, alone or with all others.
@@ -535,7 +632,7 @@ impl Planner<'_> {
         content: &Arc<Vec<u8>>,
         hunks: &[PatchHunk],
     ) -> Result<Edited, Causes> {
-        let path = self.locked.path(path)?;
+        let path = self.locked.path(path);
         let found: Vec<_> = hunks.iter().map(|hunk| hunk.hunk.clone()).collect();
         let (call, max_bytes) = (self.options.call, self.options.file_bytes);
         let stop = || call.stop_reason().is_some();
@@ -565,7 +662,7 @@ impl Planner<'_> {
         [content, new]: [&[u8]; 2],
         hunks: &[PatchHunk],
     ) -> Result<(), Error> {
-        let path = self.locked.path(path)?;
+        let path = self.locked.path(path);
         let old = hunks.iter().map(|PatchHunk { hunk, .. }| hunk.texts.old_text.as_bytes());
         let old: Vec<&[u8]> = old.chain([content]).collect();
         // In prose it may stand in an example.
@@ -584,8 +681,7 @@ impl Planner<'_> {
         let mut order: Vec<usize> = Vec::with_capacity(self.states.len());
         let mut is_listed = vec![false; self.states.len()];
         for index in uses.iter().flat_map(|uses| [Some(uses.path), uses.destination]).flatten() {
-            if let Some(listed) = is_listed.get_mut(index).filter(|listed| !**listed) {
-                *listed = true;
+            if !std::mem::replace(&mut is_listed[index], true) {
                 order.push(index);
             }
         }
@@ -593,22 +689,22 @@ impl Planner<'_> {
             order.iter().filter_map(|to| self.move_to(*to)).collect();
         let mut changes = Vec::new();
         for path in order {
-            let Some(state) = self.states.get(path).cloned() else { continue };
-            let index = self.locked.index(path)?;
+            let state = self.states[path].clone();
+            let index = self.locked.index(path);
             let source = self.move_to(path).map(|(from, _)| from);
             let before = match source {
-                Some(from) => self.state(from)?.before.clone(),
+                Some(from) => self.state(from).before.clone(),
                 None => state.before.clone(),
             };
             let now = &state.now;
-            let from = source.map(|from| self.locked.index(from)).transpose()?;
+            let from = source.map(|from| self.locked.index(from));
             let transaction = &mut self.locked.transaction;
             match (before.content.exists(), &now.content) {
                 (_, Content::Unknown) | (false, Content::Missing) => continue,
                 (true, Content::Missing) if moved.contains_key(&path) => continue,
                 (true, Content::Missing) => transaction.remove(index)?,
                 (true, _) if source.is_none() && before == *now => {
-                    let path = self.locked.path(path)?;
+                    let path = self.locked.path(path);
                     self.notes.push(format!("{path} has this content already"));
                     continue;
                 }
@@ -633,18 +729,23 @@ impl Planner<'_> {
             }
             let origin = state.origin.filter(|origin| origin.path != path);
             let origin_before = match origin {
-                Some(origin) => self.state(origin.path)?.before.clone(),
+                Some(origin) => self.state(origin.path).before.clone(),
                 None => before,
             };
             let is_created = !origin_before.content.exists();
             changes.push(PlannedChange {
-                path: self.locked.path(path)?,
-                source: origin.map(|origin| self.locked.path(origin.path)).transpose()?,
-                is_copied: origin.is_some_and(|origin| origin.is_copy),
+                path: self.locked.path(path),
+                source: origin.map(|origin| self.locked.path(origin.path)),
+                kind: match origin {
+                    Some(origin) if origin.is_copy => FileChange::Copied,
+                    Some(_) => FileChange::Moved,
+                    None if is_created => FileChange::Created,
+                    None if !state.now.content.exists() => FileChange::Deleted,
+                    None => FileChange::Updated,
+                },
                 old: origin_before.content.bytes().cloned(),
                 new: state.now.content.bytes().cloned(),
                 is_created,
-                is_removed: !state.now.content.exists(),
                 mode: shown_mode(&origin_before, &state.now),
                 is_link: state.now.content.is_link(),
                 splices: Some(state.splices).filter(|_| state.parts == 1),
@@ -656,9 +757,9 @@ impl Planner<'_> {
 
     /// The path from which a file is moved to this one, and this one.
     fn move_to(&self, to: usize) -> Option<(usize, usize)> {
-        let state = self.states.get(to)?;
+        let state = &self.states[to];
         let origin = state.origin.filter(|from| from.path != to && !from.is_copy)?;
-        let source = self.states.get(origin.path)?;
+        let source = &self.states[origin.path];
         let (before, now) = (&source.before.content, &source.now.content);
         let is_move = state.now.content.exists() && !state.before.content.exists();
         let is_gone = before.exists() && matches!(now, Content::Missing);

@@ -3,17 +3,18 @@
 use ripkit_edit::text::counted;
 use std::fmt;
 
-use ripkit_edit::{MatchKind, diff};
+use ripkit_edit::MatchKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{impl_wire_names, impl_with_fields};
+use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
+pub use crate::patch::FileChange;
 use crate::patch::{self, FileMode, PlanOptions, PlannedChange};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::{Access, Version, escape};
+use ripkit_fs::escape;
 
 /// Changes, makes, deletes and moves several files together: all or none.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
@@ -38,26 +39,6 @@ impl ApplyPatchArgs {
 impl_with_fields!(ApplyPatchArgs {
     with_dry_run: dry_run: bool,
 });
-
-/// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-#[non_exhaustive]
-pub enum FileChange {
-    /// It was changed.
-    Updated,
-    /// It is new.
-    Created,
-    /// It was removed.
-    Deleted,
-    /// It has another path, and perhaps other content.
-    Moved,
-    /// It is a copy of another file, perhaps with other content.
-    Copied,
-}
-
-impl_wire_names!(FileChange);
 
 /// A file that was changed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -157,89 +138,31 @@ impl Tool for ApplyPatch {
         }
         let patch = patch::parse(&args.patch)?;
         let ToolContext { workspace, format, call, .. } = *context;
-        let mut plan = patch::plan(&patch, PlanOptions { workspace, file_bytes, format, call })?;
-        let room = context.limits.text_bytes / 2;
-        let mut output = ApplyPatchOutput::prepare(context, &plan.changes, room);
-        output.dry_run = args.dry_run;
-        output.notes.append(&mut plan.notes);
+        let plan = patch::plan(&patch, PlanOptions::new(workspace, file_bytes, (format, call)))?;
+        let room = context.limits.text_bytes / 2 / plan.changes().len().max(1);
+        let files = plan.changes().iter().map(|change| PatchedFile::new(context, change, room));
+        let (files, mut notes) = (files.collect(), plan.notes().to_vec());
         if !args.dry_run {
-            let changes = std::mem::take(&mut plan.changes);
-            output.notes.extend(plan.commit(call)?);
-            record_shown(context, &changes);
+            notes.extend(plan.commit(workspace, context.shown, call)?);
         }
-        Ok(output)
-    }
-}
-
-/// Records that the model knows what it wrote.
-fn record_shown(context: &ToolContext<'_>, changes: &[PlannedChange]) {
-    let Some(shown) = context.shown else { return };
-    for change in changes {
-        let Some(new) = change.new.as_ref().filter(|_| !change.is_link) else { continue };
-        let Ok(path) = context.workspace.resolve(&change.path, Access::Read) else { continue };
-        match &change.old {
-            None => shown.record_whole(&path, Version::of(new)),
-            Some(old) => shown.record_edit(path.relative(), Version::of(old), Version::of(new)),
-        }
-    }
-}
-
-impl ApplyPatchOutput {
-    /// The output, before anything is written; all diffs have at most `room` bytes.
-    fn prepare(
-        context: &ToolContext<'_>,
-        changes: &[PlannedChange],
-        room: usize,
-    ) -> ApplyPatchOutput {
-        let room = room / changes.len().max(1);
-        let files = changes.iter().map(|change| PatchedFile::new(context, change, room));
-        ApplyPatchOutput { files: files.collect(), dry_run: false, notes: Vec::new() }
+        Ok(ApplyPatchOutput { files, dry_run: args.dry_run, notes })
     }
 }
 
 impl PatchedFile {
     fn new(context: &ToolContext<'_>, change: &PlannedChange, room: usize) -> PatchedFile {
-        let path = change.path.clone();
-        let [old, new] =
-            [&change.old, &change.new].map(|bytes| bytes.as_deref().map(Vec::as_slice));
-        let diff = match (old, new) {
-            (Some(old), Some(new)) => {
-                let splices = change.splices.as_ref();
-                match (splices, &change.source) {
-                    (Some(splices), Some(from)) => {
-                        diff::moved((from, &path), old, new, splices, room)
-                    }
-                    (Some(splices), None) => diff::unified(&path, old, new, splices, room),
-                    (None, _) => diff::compare(&path, Some(old), new, room),
-                }
-            }
-            (None, Some(new)) if change.is_created => diff::compare(&path, None, new, room),
-            (Some(old), None) if is_text(old) => diff::removal(&path, old, room),
-            _ => String::new(),
-        };
-        let places = match (new, &change.splices) {
-            (Some(new), Some(splices)) if !change.is_created => {
-                ripkit_edit::changed_lines(new, splices)
-            }
-            _ => Vec::new(),
-        };
+        let path = change.path();
         PatchedFile {
-            change: match (&change.source, change.is_created, change.is_removed) {
-                (Some(_), ..) if change.is_copied => FileChange::Copied,
-                (Some(_), ..) => FileChange::Moved,
-                (None, true, _) => FileChange::Created,
-                (None, _, true) => FileChange::Deleted,
-                (None, false, false) => FileChange::Updated,
-            },
-            path: absolute(context, &path),
-            relative_path: path,
-            relative_source: change.source.clone(),
-            version: new.filter(|_| !change.is_link).map(|new| Version::of(new).to_string()),
-            mode: change.mode.map(FileMode::as_str),
-            diff,
-            match_kind: change.match_kind,
-            places,
-            lines: new.map_or(0, count_lines),
+            change: change.kind(),
+            path: absolute(context, path),
+            relative_path: path.to_owned(),
+            relative_source: change.source().map(str::to_owned),
+            version: change.version().map(|version| version.to_string()),
+            mode: change.mode().map(FileMode::as_str),
+            diff: change.diff(room),
+            match_kind: change.match_kind(),
+            places: change.places(),
+            lines: change.lines(),
         }
     }
 
@@ -297,15 +220,6 @@ fn write_places(f: &mut fmt::Formatter<'_>, places: &[(u64, u64)]) -> fmt::Resul
         Some(more @ 1..) => write!(f, " and {more} more places"),
         _ => Ok(()),
     }
-}
-
-fn count_lines(text: &[u8]) -> u64 {
-    let open = text.last().is_some_and(|byte| *byte != b'\n');
-    memchr::memchr_iter(b'\n', text).count() as u64 + u64::from(open)
-}
-
-fn is_text(content: &[u8]) -> bool {
-    memchr::memchr(0, content).is_none()
 }
 
 impl Output for ApplyPatchOutput {

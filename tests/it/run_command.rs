@@ -354,14 +354,14 @@ fn i3_endless_output_takes_no_more_memory_than_is_shown() {
     in_child(test, Who::Same, &workspace, |root| {
         let tools = Toolkit::new(Workspace::open(root).unwrap());
         let tools = tools.with_commands(CommandPolicy::new());
-        let run = |command: &str| {
-            let arguments = json!({ "command": command, "timeout_ms": 2000 });
+        let run = |command: &str, timeout: u64| {
+            let arguments = json!({ "command": command, "timeout_ms": timeout });
             tools.call("run_command", arguments, &Call::default())
         };
-        // Buffers that are allocated once exist now.
-        drop(run("head -c 102400 /dev/zero"));
+        // Buffers that are allocated once exist now, and the code that stops a command is loaded.
+        drop(run("head -c 204800 /dev/zero; sleep 9", 300));
         let before = crate::harness::memory_bytes(std::process::id(), "VmHWM");
-        let answer = run("yes");
+        let answer = run("yes", 2000);
         let grown = crate::harness::memory_bytes(std::process::id(), "VmHWM") - before;
         assert_eq!(answer.outcome(), Some(Outcome::Partial(ripkit::Incomplete::Timeout)));
         assert!(grown < (1024 + 100) << 10, "{grown} bytes more");

@@ -108,7 +108,7 @@ fn random_change(workspace: &Workspace, random: &mut TestRng, call: &Call) {
         0..=2 if !is_restorable(workspace, one) => return,
         0 | 1 => workspace.write(one, text.as_bytes(), call).map(drop),
         2 => workspace
-            .update(one, &call, |old| Ok([old.unwrap_or_default(), text.as_bytes()].concat()))
+            .update(one, call, |old| Ok([old.unwrap_or_default(), text.as_bytes()].concat()))
             .map(drop),
         3 if is_restorable(workspace, one) => workspace.remove(one, call),
         4 => workspace.rename(one, other, call).map(drop),
