@@ -61,6 +61,9 @@ pub(crate) fn parse_wire_name<T: DeserializeOwned>(name: &str) -> Result<T, Erro
 /// The maximum number of distinct paths of one call.
 pub(crate) const MAX_PATHS: usize = 10_000;
 
+/// The maximum number of distinct parts of files that one call reads.
+pub(crate) const MAX_PARTS: usize = 100;
+
 /// The maximum length of a path argument in characters, as in schemas.
 pub(crate) const MAX_PATH_CHARS: usize = 8 * MAX_PATH_BYTES;
 
@@ -211,6 +214,11 @@ pub(crate) fn too_many(name: &str, count: usize, max: usize) -> Error {
 /// Sets the limits of a list of paths in its schema.
 pub(crate) fn paths(schema: &mut Schema) {
     limit(schema, MAX_PATHS, MAX_PATH_CHARS);
+}
+
+/// Sets the limits of a list of files to read in its schema.
+pub(crate) fn parts(schema: &mut Schema) {
+    limit(schema, MAX_PARTS, MAX_PATH_CHARS);
 }
 
 /// Sets the limits of a list of globs in its schema.

@@ -342,7 +342,8 @@ impl fmt::Debug for Call {
 pub struct Limits {
     /// The maximum number of results of one call. Default: 100,000.
     pub results: usize,
-    /// Maximum size of the text that a model reads, in bytes. Default: 51,200.
+    /// Maximum size of the text that a model reads, in bytes. Default: 36,000, so that no answer is over
+    /// 10,000 tokens with what surrounds it.
     pub text_bytes: usize,
     /// Maximum length of a shown line, in bytes; of a longer line, a window around the match is
     /// shown. Default: 500.
@@ -371,7 +372,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             results: 100_000,
-            text_bytes: 50 * 1024,
+            text_bytes: 36_000,
             line_bytes: 500,
             time: Duration::from_mins(10),
             threads: std::thread::available_parallelism().map_or(1, usize::from),

@@ -116,6 +116,7 @@ mod index;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 mod next_step;
+mod outline;
 pub mod output;
 mod patch;
 mod pool;

@@ -1,4 +1,6 @@
-//! File references as models write them: `src/a.rs:42`, `@src/a.rs`.
+//! File references as models write them: `src/a.rs`, `src/a.rs:10-40`, `src/a.rs#name`, `@src/a.rs`.
+
+use std::borrow::Cow;
 
 use crate::error::{Error, ErrorCode};
 use ripkit_fs::names as confusable;
@@ -7,36 +9,54 @@ use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 /// A resolved file reference.
 pub(crate) struct FileReference {
     pub(crate) path: WorkspacePath,
-    /// The line number in the reference.
-    pub(crate) line: Option<i64>,
-    /// How the reference was interpreted, if not literally.
+    pub(crate) part: Part,
+    /// How the reference was interpreted, if not as it is documented.
     pub(crate) note: Option<String>,
 }
 
+/// What a reference says of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Part {
+    #[default]
+    All,
+    /// From the first line, from 1, to the last.
+    Lines(i64, Option<i64>),
+    /// The definition of a name.
+    Name(String),
+}
+
 impl FileReference {
-    /// Resolves the text as a path. If no such file exists, it tries the forms `src/a.rs:42` and
-    /// `@src/a.rs`, then a name that is confusable with the path.
+    /// Resolves the text as a path. If no such file exists, it tries the forms `src/a.rs:42`,
+    /// `src/a.rs#name`, `file:///src/a.rs` and `@src/a.rs`, then a name that is confusable with the path.
     pub(crate) fn resolve(workspace: &Workspace, text: &str) -> Result<FileReference, Error> {
         let error = match workspace.resolve(text, Access::Read) {
-            Ok(path) => return Ok(FileReference { path, line: None, note: None }),
+            Ok(path) => return Ok(FileReference { path, part: Part::All, note: None }),
             Err(error) => error,
         };
         if error.code() != ErrorCode::FileNotFound {
             return Err(error);
         }
         let plain = text.strip_prefix('@').unwrap_or(text);
-        // Compilers add the column: `src/a.rs:42:7`.
-        let spellings = [split_line(text), Some((plain, None)), split_line(plain)];
-        let lines = spellings.iter().flatten().filter_map(|(name, _)| split_line(name));
-        let spellings: Vec<_> = spellings.iter().flatten().copied().chain(lines).collect();
-        let mut others = spellings.into_iter().filter(|(name, _)| *name != text);
-        let found = others.find_map(|(name, line)| {
-            let path = workspace.resolve(name, Access::Read).ok()?;
-            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
-            let note =
-                format!("path: took {} as {path}{place}", escape::exact_path(text.as_bytes()));
-            Some(FileReference { path, line, note: Some(note) })
-        });
+        let uri = plain.strip_prefix("file://").map(decoded);
+        let plain = uri.as_deref().unwrap_or(plain);
+        let is_marked = uri.is_none() && text.starts_with('@');
+        let mut spellings = vec![(plain, Part::All)];
+        spellings.extend(split_name(plain));
+        if let Some((name, lines)) = split_lines(plain) {
+            // Compilers add the column: `src/a.rs:42:7`.
+            spellings.extend([Some((name, lines)), split_lines(name)].into_iter().flatten());
+        }
+        let found =
+            spellings.into_iter().filter(|(name, _)| *name != text).find_map(|(name, part)| {
+                let path = workspace.resolve(name, Access::Read).ok()?;
+                let taken =
+                    || format!("path: took {} as {path}", escape::exact_path(text.as_bytes()));
+                let note = is_marked.then(|| match part {
+                    Part::Lines(first, None) => format!("{}, line {first}", taken()),
+                    _ => taken(),
+                });
+                Some(FileReference { path, part, note })
+            });
         if let Some(found) = found {
             return Ok(found);
         }
@@ -46,13 +66,52 @@ impl FileReference {
         let Ok(asked) = str::from_utf8(&bytes) else { return Err(error) };
         let real = confusable::escaped(path.as_str(), asked);
         let asked = confusable::escaped(asked, path.as_str());
-        Ok(FileReference { path, line: None, note: Some(format!("path: took {asked} as {real}")) })
+        let note = Some(format!("path: took {asked} as {real}"));
+        Ok(FileReference { path, part: Part::All, note })
     }
 }
 
-/// Splits `name:line`, as a search prints it.
-fn split_line(text: &str) -> Option<(&str, Option<i64>)> {
-    let (name, line) = text.rsplit_once(':')?;
-    let digits = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| Some((name, Some(line.parse().ok()?))))?
+/// Splits `path:42` and `path:10-40`, as searches and models write them.
+fn split_lines(text: &str) -> Option<(&str, Part)> {
+    let (path, lines) = text.rsplit_once(':')?;
+    Some((path, range(lines)?))
+}
+
+/// Splits `path#name`, `path#L3` and `path#L3-L5`.
+fn split_name(text: &str) -> Option<(&str, Part)> {
+    let (path, name) = text.split_once('#').filter(|(_, name)| !name.is_empty())?;
+    Some((path, range(name).unwrap_or_else(|| Part::Name(name.to_owned()))))
+}
+
+/// `42`, `10-40`, `L3-L5`.
+fn range(text: &str) -> Option<Part> {
+    let number = |text: &str| -> Option<i64> {
+        let digits = text.strip_prefix('L').unwrap_or(text);
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    match text.split_once('-') {
+        None => Some(Part::Lines(number(text)?, None)),
+        Some((first, last)) => Some(Part::Lines(number(first)?, Some(number(last)?))),
+    }
+}
+
+/// The path of a `file` URI, with `%20` and the like decoded.
+fn decoded(uri: &str) -> Cow<'_, str> {
+    let path = uri.strip_prefix("localhost").unwrap_or(uri);
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let hex = after.get(..2).filter(|_| *byte == b'%').and_then(|hex| str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(value) => {
+                bytes.push(value);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).map_or(Cow::Borrowed(path), Cow::Owned)
 }

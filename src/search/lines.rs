@@ -14,7 +14,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::context::TextStream;
-use crate::search::enclosing::Definitions;
+use crate::outline::Definitions;
 use crate::search::options::OutputMode;
 use crate::search::spans::{LineSpans, MAX_SPANS};
 use crate::search::values::ValueCounts;

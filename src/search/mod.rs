@@ -3,7 +3,6 @@
 pub(crate) mod alternative;
 mod ascii;
 pub(crate) mod definition_hint;
-mod enclosing;
 mod explain;
 mod json;
 mod large_file;

@@ -8,9 +8,9 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
+use crate::outline::Definitions;
 use crate::output::ScanStats;
 use crate::pool::lock;
-use crate::search::enclosing::Definitions;
 use crate::search::large_file::{self, LargeFile};
 use crate::search::line_ends::{LineFeedReader, LineFeeds};
 use crate::search::lines::{FileMatches, LineFormat};

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | a path | 32,768 bytes, `INVALID_PATH`; 262,144 characters |
 //! | `path` of `search` | 10,000 different paths |
+//! | `path` of `read_file` | 100 different parts of files |
 //! | a glob | 1,024 bytes, braces nested 16 deep |
 //! | `include`, `exclude` | 64 different globs each |
 //! | `file_type` | 64 different names |

@@ -1,4 +1,4 @@
-//! `read_file`: reads a page of a text file, or an image.
+//! `read_file`: reads pages of text files, or an image, or shows what a file or directory defines.
 
 use std::fmt;
 
@@ -7,11 +7,13 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_PATH_CHARS, at_least_one, impl_with_fields};
+use crate::arguments::{self, MAX_PARTS, OneOrMany, at_least_one, distinct, impl_with_fields};
 use crate::context::{Incomplete, Limits};
 use crate::error::{Error, ErrorCode};
+pub use crate::outline::OutlineRow;
+use crate::outline::{self, Named, Outline};
 use crate::output::{Content, Outcome, Output};
-use crate::read::file_reference::FileReference;
+use crate::read::file_reference::{FileReference, Part};
 use crate::read::image::{Image, ImageFormat};
 use crate::read::page::CutLine;
 use crate::read::{self, PageOptions, TextPage, TotalLines, page};
@@ -20,16 +22,21 @@ use crate::shown_files::{ShownFiles, ShownPage};
 use crate::text::line_number::LineNumber;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::{Version, WorkspacePath, escape};
+use crate::walk::{WalkOptions, WalkRoot};
+use ripkit_edit::text::counted;
+use ripkit_fs::{Hint, Version, WorkspacePath, escape};
 
-/// Reads a page of a text file, with line numbers, or an image.
+/// Reads text files with line numbers, or an image.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReadFileArgs {
-    /// The file.
-    #[schemars(length(max = MAX_PATH_CHARS))]
-    pub path: String,
+    /// The file, or several; `a.rs:10-40` for lines, `a.rs#name` for a definition.
+    #[schemars(transform = arguments::parts)]
+    pub path: OneOrMany,
+    /// Shows what it defines instead, with line ranges; also of a directory.
+    #[serde(default)]
+    pub outline: bool,
     /// The first line, from 1; negative from the end. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<i64>,
@@ -37,7 +44,7 @@ pub struct ReadFileArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub column: Option<u32>,
-    /// How many lines; 0 only counts them. Default: a page of 2000 lines or 50 KB.
+    /// How many lines; 0 only counts them. Default: a page of 2000 lines or 36 KB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// Without line numbers.
@@ -52,11 +59,13 @@ pub struct ReadFileArgs {
 impl ReadFileArgs {
     /// The first page of the file at `path`.
     pub fn new(path: impl Into<String>) -> ReadFileArgs {
-        ReadFileArgs { path: path.into(), ..ReadFileArgs::default() }
+        ReadFileArgs { path: OneOrMany::from_iter([path]), ..ReadFileArgs::default() }
     }
 }
 
 impl_with_fields!(ReadFileArgs {
+    with_path: path: OneOrMany,
+    with_outline: outline: bool,
     with_offset: offset: i64,
     with_column: column: u32,
     with_limit: limit: u32,
@@ -64,12 +73,30 @@ impl_with_fields!(ReadFileArgs {
     with_max_bytes: max_bytes: u32,
 });
 
-/// A page of a text file, or an image; the fields of the other are absent.
+/// A page of a text file, an image, an outline, or several of them; the fields of the others are
+/// absent.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ReadFileOutput {
-    /// The path, relative to the workspace.
+    /// The path, relative to the workspace; empty for several files.
     pub path: String,
+    /// What the file defines, or the places of a name that it defines more than once; of a page that
+    /// was cut, what it defines after the page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outline: Vec<OutlineRow>,
+    /// The directories of a directory, with the number of files below them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tree: Vec<String>,
+    /// Where several files were read, the answer for each; of a directory, its largest files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    pub parts: Vec<ReadFileOutput>,
+    /// Why a file of several was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What was asked for and did not fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_shown: Vec<String>,
     /// The text of the page, with its line ends and without a byte order mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
@@ -135,6 +162,9 @@ pub struct ReadFileOutput {
     cut: Option<PageCut>,
     #[serde(skip)]
     image: Vec<u8>,
+    /// What stands before an outline, where it is the answer.
+    #[serde(skip)]
+    outline_title: Option<String>,
     #[serde(skip)]
     notes: Vec<String>,
 }
@@ -178,48 +208,244 @@ impl Tool for ReadFile {
     type Output = ReadFileOutput;
 
     fn run(&self, context: &ToolContext<'_>, args: ReadFileArgs) -> Result<ReadFileOutput, Error> {
-        let FileReference { path, line, note } =
-            FileReference::resolve(context.workspace, &args.path)
-                .map_err(|error| inaccessible(error, &args.path))?;
-        let mut notes = Vec::from_iter(note);
-        if args.offset == Some(0) {
-            notes.push("offset: lines count from 1; took 0 as 1".to_owned());
-        }
-        let options = options(&args, line, context.limits)?;
-        let read =
-            read::read(&path, &options, context.call).map_err(|error| with_hint(error, &args));
-        let mut answer = match read? {
-            read::FileContent::Image(image) => from_image(&path, image),
-            read::FileContent::Text(page) => {
-                let default_lines = args.limit.is_none().then_some(options.max_lines);
-                from_text_page(&path, page, default_lines, options.max_bytes, context.format)
-            }
+        let paths = distinct("path", args.path.as_slice(), MAX_PARTS)?;
+        let room = page_bytes(&args, context.limits)?;
+        let mut answer = match paths.as_slice() {
+            [] => return Err(Error::new(ErrorCode::InvalidArgument, "path: no file is named")),
+            [path] => read_part(context, &args, path, room)?,
+            several => read_parts(context, &args, several, room)?,
         };
-        if let Some(shown) = context.shown {
-            answer.record(&path, shown);
+        if args.offset == Some(0) {
+            answer.notes.insert(0, "offset: lines count from 1; took 0 as 1".to_owned());
         }
-        answer.raw = args.raw;
-        notes.extend(answer.extension_note());
-        notes.append(&mut answer.notes);
-        if args.raw {
-            notes.extend(answer.continuation(context.format));
-            notes.extend(answer.counted_note());
-        }
-        answer.notes = notes;
         Ok(answer)
     }
 }
 
-/// The requested page; `line` is a line number in the path, such as `lib.rs:12`.
-fn options(args: &ReadFileArgs, line: Option<i64>, limits: &Limits) -> Result<PageOptions, Error> {
+/// Bytes that each of several files may take at least.
+const MIN_PART: usize = 4000;
+
+/// The maximum number of rows of an outline after a page that was cut.
+const MAX_ROWS_AFTER_PAGE: usize = 40;
+
+/// Bytes of text for the whole answer.
+fn page_bytes(args: &ReadFileArgs, limits: &Limits) -> Result<usize, Error> {
     let asked = args.max_bytes.map(|bytes| at_least_one("max_bytes", bytes)).transpose()?;
+    Ok(asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)))
+}
+
+/// Reads several files into one answer of at most `room` bytes, each with at least its share of what the
+/// ones before it left. One that cannot be read does not keep the others from being read.
+fn read_parts(
+    context: &ToolContext<'_>,
+    args: &ReadFileArgs,
+    paths: &[&str],
+    room: usize,
+) -> Result<ReadFileOutput, Error> {
+    let mut answer = ReadFileOutput { raw: args.raw, ..ReadFileOutput::default() };
+    let mut left = room;
+    let mut first_error = None;
+    for (index, path) in paths.iter().enumerate() {
+        if index > 0 && left < MIN_PART.min(room / 2) || context.call.stop_reason().is_some() {
+            answer.not_shown.extend(paths[index..].iter().map(|path| (*path).to_owned()));
+            answer.incomplete = answer.incomplete.or_else(|| context.call.stop_reason());
+            break;
+        }
+        let share = (left / (paths.len() - index)).max(MIN_PART).min(left);
+        let part = match read_part(context, args, path, share) {
+            Ok(part) => part,
+            Err(error) => {
+                let path = (*path).to_owned();
+                let why = Some(error.text(context.format));
+                first_error = first_error.or(Some(error));
+                ReadFileOutput { path, error: why, ..ReadFileOutput::default() }
+            }
+        };
+        left = left.saturating_sub(part.body_bytes());
+        answer.not_shown.extend(part.rest());
+        answer.notes.extend(part.notes.iter().cloned());
+        answer.incomplete = answer.incomplete.or(part.incomplete);
+        answer.parts.push(part);
+    }
+    match first_error {
+        Some(error) if answer.parts.iter().all(|part| part.error.is_some()) => Err(error),
+        _ => Ok(answer),
+    }
+}
+
+/// Reads what one path means, into at most `room` bytes.
+fn read_part(
+    context: &ToolContext<'_>,
+    args: &ReadFileArgs,
+    text: &str,
+    room: usize,
+) -> Result<ReadFileOutput, Error> {
+    let FileReference { path, part, note } = FileReference::resolve(context.workspace, text)
+        .map_err(|error| inaccessible(error, text))?;
+    let mut notes = Vec::from_iter(note);
+    if args.outline && path.is_directory() {
+        let answer = outline_of_directory(context, &path)?;
+        return Ok(ReadFileOutput { notes, ..answer });
+    }
+    let mut lines = (args.offset, args.limit.map(u64::from));
+    match part {
+        Part::Name(name) => match find_name(context, &path, &name)? {
+            Ok(found) => lines = found,
+            Err(places) => return Ok(ReadFileOutput { notes, ..places }),
+        },
+        Part::Lines(first, last) => {
+            let rows = last.map(|last| (last - first + 1).max(1).unsigned_abs());
+            lines = (args.offset.or(Some(first)), lines.1.or(rows));
+        }
+        Part::All => {}
+    }
+    if args.outline {
+        let answer = outline_of_file(context, &path, lines.0)?;
+        return Ok(ReadFileOutput { notes, ..answer });
+    }
+    let options = options(args, lines, context.limits, room)?;
+    let read = read::read(&path, &options, context.call).map_err(|error| with_hint(error, args));
+    let mut answer = match read? {
+        read::FileContent::Image(image) => from_image(&path, image),
+        read::FileContent::Text(page) => {
+            let default_lines = lines.1.is_none().then_some(options.max_lines);
+            from_text_page(&path, page, default_lines, options.max_bytes, context.format)
+        }
+    };
+    if let Some(shown) = context.shown {
+        answer.record(&path, shown);
+    }
+    if lines.1.is_none() && answer.start_line == Some(1) && !args.raw {
+        answer.outline_rest(context, &path);
+    }
+    answer.raw = args.raw;
+    notes.extend(answer.extension_note());
+    notes.append(&mut answer.notes);
+    if args.raw {
+        notes.extend(answer.continuation(context.format));
+        notes.extend(answer.counted_note());
+    }
+    answer.notes = notes;
+    Ok(answer)
+}
+
+/// The first line and the number of lines that a definition takes, or the places of several.
+type NamedLines = Result<(Option<i64>, Option<u64>), ReadFileOutput>;
+
+fn find_name(
+    context: &ToolContext<'_>,
+    path: &WorkspacePath,
+    name: &str,
+) -> Result<NamedLines, Error> {
+    let content = path.read(context.limits.file_bytes.min(outline::MAX_BYTES))?;
+    match outline::find(&content, path.relative(), name) {
+        Named::Lines { first, last } => Ok(Ok((i64::try_from(first).ok(), Some(last - first + 1)))),
+        Named::Places(rows) => {
+            let title = format!("[{name} is defined in {} places of {path}]", rows.len());
+            Ok(Err(ReadFileOutput {
+                path: path.as_str().to_owned(),
+                outline: rows,
+                outline_title: Some(title),
+                ..ReadFileOutput::default()
+            }))
+        }
+        Named::Nothing(similar) => {
+            let shown = escape::display_text(name);
+            let error = Error::new(
+                ErrorCode::InvalidArgument,
+                format!("{path} has no definition of {shown}"),
+            );
+            let error = error.at(path.as_str());
+            Err(match similar {
+                Some(similar) => error.with_hint(format!("Did you mean {path}#{similar}?")),
+                None => {
+                    error.with_hint(Hint::argument("", "outline", true, " shows what it defines."))
+                }
+            })
+        }
+    }
+}
+
+fn outline_of_file(
+    context: &ToolContext<'_>,
+    path: &WorkspacePath,
+    from: Option<i64>,
+) -> Result<ReadFileOutput, Error> {
+    let content = path.read(context.limits.file_bytes.min(outline::MAX_BYTES))?;
+    let all = outline::definitions(&content, path.relative());
+    let from = from.and_then(|from| u64::try_from(from).ok()).unwrap_or(1);
+    let Outline { rows, nested, next } = Outline::of(&all, from, outline::MAX_ROWS);
+    let lines = counted(count_lines(&content), "line", "lines");
+    let title = match (rows.is_empty(), outline::is_known(path.relative())) {
+        (false, _) => format!("[outline of {lines}]"),
+        (true, true) => format!("[{lines}, no definitions]"),
+        (true, false) => format!("[{lines}; definitions of such files are not known]"),
+    };
+    let mut notes = Vec::new();
+    if nested > 0 {
+        let left = counted(nested as u64, "nested definition", "nested definitions");
+        notes.push(format!("{left} left out: outline a part of it with path: {path}#name"));
+    }
+    Ok(ReadFileOutput {
+        path: path.as_str().to_owned(),
+        outline: rows,
+        outline_title: Some(title),
+        next_offset: next.and_then(|next| i64::try_from(next).ok()),
+        notes,
+        ..ReadFileOutput::default()
+    })
+}
+
+fn count_lines(content: &[u8]) -> u64 {
+    let feeds = memchr::memchr_iter(b'\n', content).count() as u64;
+    feeds + u64::from(content.last().is_some_and(|byte| *byte != b'\n'))
+}
+
+fn outline_of_directory(
+    context: &ToolContext<'_>,
+    path: &WorkspacePath,
+) -> Result<ReadFileOutput, Error> {
+    let walk = WalkOptions {
+        roots: WalkRoot::resolve(context.workspace, &[path.as_str().to_owned()])?,
+        contents: true,
+        drop_noise: true,
+        source: context.dir_source(),
+        ..WalkOptions::default()
+    };
+    let mut base = path.relative().to_vec();
+    if !base.is_empty() {
+        base.push(b'/');
+    }
+    let found = outline::directory(context.scope(context.call), &base, walk)?;
+    let parts = found.files.into_iter().map(|(path, outline)| ReadFileOutput {
+        path,
+        outline,
+        outline_title: Some(String::new()),
+        ..ReadFileOutput::default()
+    });
+    Ok(ReadFileOutput {
+        path: path.as_str().to_owned(),
+        tree: found.tree,
+        parts: parts.collect(),
+        incomplete: found.incomplete,
+        ..ReadFileOutput::default()
+    })
+}
+
+/// The requested page: its first line and number of lines, as far as they are given, in `room` bytes.
+fn options(
+    args: &ReadFileArgs,
+    (first, lines): (Option<i64>, Option<u64>),
+    limits: &Limits,
+    room: usize,
+) -> Result<PageOptions, Error> {
     Ok(PageOptions {
-        offset: args.offset.or(line).unwrap_or(1),
+        offset: first.unwrap_or(1),
         column: args
             .column
             .map_or(Ok(1), |column| at_least_one("column", column).map(|column| column as u64))?,
-        max_lines: args.limit.map_or(limits.page_lines as u64, u64::from),
-        max_bytes: asked.map_or(limits.text_bytes, |bytes| bytes.min(limits.text_bytes)),
+        max_lines: lines.unwrap_or(limits.page_lines as u64),
+        max_bytes: room,
         numbered: !args.raw,
         max_hashed_bytes: limits.file_bytes as u64,
         max_counted_bytes: read::MAX_COUNTED_BYTES,
@@ -333,6 +559,36 @@ impl ReadFileOutput {
         }
     }
 
+    /// Adds what the file defines after a page that was cut.
+    fn outline_rest(&mut self, context: &ToolContext<'_>, path: &WorkspacePath) {
+        let next = self.next_offset.and_then(|next| u64::try_from(next).ok());
+        let Some(next) = next.filter(|_| self.version.is_some()) else { return };
+        if context.format.syntax() == Syntax::Shell || !outline::is_known(path.relative()) {
+            return;
+        }
+        // A file that cannot be read again has no outline; the page is read.
+        let Ok(content) = path.read(outline::MAX_BYTES) else { return };
+        let all = outline::definitions(&content, path.relative());
+        self.outline = Outline::of(&all, next, MAX_ROWS_AFTER_PAGE).rows;
+    }
+
+    /// About how many bytes of the answer it takes.
+    fn body_bytes(&self) -> usize {
+        let rows: usize = self.outline.iter().map(|row| row.text().len() + 1).sum();
+        let content = self.content.as_ref().map_or(0, |text| {
+            let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+            if self.raw { text.len() } else { text.len() + 7 * lines }
+        });
+        let error = self.error.as_ref().map_or(0, String::len);
+        rows + content + error + self.path.len() + 60
+    }
+
+    /// What of a page of several was cut.
+    fn rest(&self) -> Option<String> {
+        let next = self.next_offset.filter(|_| self.cut.is_some())?;
+        Some(format!("{}:{next}-{}", self.path, self.total_lines?))
+    }
+
     /// Whether the text is exactly that of the file.
     #[cfg(feature = "cli")]
     pub(crate) fn is_verbatim(&self) -> bool {
@@ -357,7 +613,7 @@ impl ReadFileOutput {
     /// The number of lines, if the page is empty and raw.
     fn counted_note(&self) -> Option<String> {
         let nothing = self.content.as_ref()?.is_empty();
-        nothing.then(|| self.header().trim_matches(['[', ']']).to_owned())
+        nothing.then(|| self.header(false).trim_matches(['[', ']']).to_owned())
     }
 
     /// How the page was cut, and the offset of the next.
@@ -390,11 +646,13 @@ impl ReadFileOutput {
     fn remarks(&self, format: &TextFormat) -> Vec<String> {
         let cut = self.continuation(format).map(|continuation| format!("... ({continuation})"));
         let incomplete = self.incomplete.map(|why| format!("... (incomplete: {why})"));
-        cut.into_iter().chain(incomplete).collect()
+        let not_shown = (!self.not_shown.is_empty())
+            .then(|| format!("... (not shown: {})", self.not_shown.join(", ")));
+        cut.into_iter().chain(incomplete).chain(not_shown).collect()
     }
 
-    /// `[Lines 3-4 of 12, CRLF]`.
-    fn header(&self) -> String {
+    /// `[Lines 3-4 of 12, CRLF]`; behind a path `[3-4 of 12, CRLF]`.
+    fn header(&self, is_one_of_several: bool) -> String {
         let (start, end) = (self.start_line.unwrap_or(1), self.end_line.unwrap_or_default());
         let total = match (self.total_lines, self.total_lines_at_least) {
             (Some(total), _) => total.to_string(),
@@ -403,9 +661,10 @@ impl ReadFileOutput {
         };
         let reaches_end = u64::try_from(end).is_ok_and(|end| self.total_lines == Some(end));
         let is_part = start != 1 || self.column > 1 || !reaches_end;
+        let word = if is_one_of_several { "" } else { "Lines " };
         let lines = match end >= start && is_part {
-            true if start < 0 => format!("Lines {start} to {end} of {total}"),
-            true => format!("Lines {start}-{end} of {total}"),
+            true if start < 0 => format!("{word}{start} to {end} of {total}"),
+            true => format!("{word}{start}-{end} of {total}"),
             false => format!("{total} lines"),
         };
         let ending = match self.line_ending {
@@ -425,6 +684,97 @@ impl ReadFileOutput {
             column => format!(" from column {column}"),
         };
         format!("[{lines}{column}{ending}{encoding}]")
+    }
+
+    /// Several files, each below its path.
+    fn write_parts(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
+        f.write_str(&self.tree.join("\n"))?;
+        let mut separator = if self.tree.is_empty() { "" } else { "\n" };
+        for part in &self.parts {
+            if !self.raw {
+                write!(f, "{separator}== {}", escape::display_text(&part.path))?;
+                separator = "\n";
+                f.write_str(match &part.outline_title {
+                    _ if !part.tree.is_empty() => "\n",
+                    Some(title) if title.is_empty() => "",
+                    _ => " ",
+                })?;
+            }
+            part.write_part(f, format, true)?;
+        }
+        if self.raw || format.syntax() == Syntax::Shell {
+            return Ok(());
+        }
+        self.remarks(format).iter().try_for_each(|line| write!(f, "\n{line}"))
+    }
+
+    /// One file: its heading in brackets, and the lines.
+    fn write_part(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        format: &TextFormat,
+        is_one_of_several: bool,
+    ) -> fmt::Result {
+        if !self.parts.is_empty() || !self.tree.is_empty() {
+            return self.write_parts(f, format);
+        }
+        if let Some(error) = &self.error {
+            return f.write_str(error);
+        }
+        if let Some(mime) = &self.mime {
+            return self.fmt_image(f, mime);
+        }
+        let is_shell = format.syntax() == Syntax::Shell;
+        if let Some(title) = &self.outline_title {
+            f.write_str(title)?;
+            self.write_outline(f)?;
+            let next = self.next_offset.map(|next| format.argument("offset", next));
+            let next = next.filter(|_| !is_shell);
+            return next.map_or(Ok(()), |next| write!(f, "\n... (cut; go on with {next})"));
+        }
+        let content = self.content.as_deref().unwrap_or_default();
+        if self.raw {
+            return f.write_str(content);
+        }
+        let is_compact = format.style() == TextStyle::Compact;
+        let version = self.version.as_deref().filter(|_| is_compact);
+        match version.and_then(|full| full.parse::<Version>().ok()) {
+            Some(version) => {
+                let header = self.header(is_one_of_several);
+                write!(f, "{}, version {}]", header.trim_end_matches(']'), version.short())?;
+            }
+            None => f.write_str(&self.header(is_one_of_several))?,
+        }
+        let first = self.start_line.unwrap_or(1);
+        let is_cut = matches!(self.cut, Some(PageCut::Line(_)));
+        // A cut line may have no character that fits.
+        let nothing = (is_cut && content.is_empty()).then_some("");
+        for (count, line) in (0..).zip(content.split_inclusive('\n').chain(nothing)) {
+            let (number, line) = (page::line_number(first, count), page::shown_line(line));
+            if is_compact {
+                write!(f, "\n{number}\t{line}")?;
+            } else {
+                write!(f, "\n{}{line}", LineNumber(number))?;
+            }
+        }
+        if is_cut {
+            f.write_str("…")?;
+        }
+        if is_shell {
+            return Ok(());
+        }
+        // The last line of several says what was not shown.
+        let is_named_there = is_one_of_several && !is_cut;
+        let remarks = if is_named_there { Vec::new() } else { self.remarks(format) };
+        remarks.iter().try_for_each(|line| write!(f, "\n{line}"))?;
+        if !self.outline.is_empty() {
+            f.write_str("\nDefined after it:")?;
+        }
+        self.write_outline(f)
+    }
+
+    fn write_outline(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.outline.iter().try_for_each(|row| write!(f, "\n{}", row.text()))
     }
 
     fn fmt_image(&self, f: &mut fmt::Formatter<'_>, mime: &str) -> fmt::Result {
@@ -448,41 +798,7 @@ impl Output for ReadFileOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        if let Some(mime) = &self.mime {
-            return self.fmt_image(f, mime);
-        }
-        let content = self.content.as_deref().unwrap_or_default();
-        if self.raw {
-            return f.write_str(content);
-        }
-        let is_compact = format.style() == TextStyle::Compact;
-        let version = self.version.as_deref().filter(|_| is_compact);
-        match version.and_then(|full| full.parse::<Version>().ok()) {
-            Some(version) => {
-                let header = self.header();
-                write!(f, "{}, version {}]", header.trim_end_matches(']'), version.short())?;
-            }
-            None => f.write_str(&self.header())?,
-        }
-        let first = self.start_line.unwrap_or(1);
-        let is_cut = matches!(self.cut, Some(PageCut::Line(_)));
-        // A cut line may have no character that fits.
-        let nothing = (is_cut && content.is_empty()).then_some("");
-        for (count, line) in (0..).zip(content.split_inclusive('\n').chain(nothing)) {
-            let (number, line) = (page::line_number(first, count), page::shown_line(line));
-            if is_compact {
-                write!(f, "\n{number}\t{line}")?;
-            } else {
-                write!(f, "\n{}{line}", LineNumber(number))?;
-            }
-        }
-        if is_cut {
-            f.write_str("…")?;
-        }
-        if format.syntax() == Syntax::Shell {
-            return Ok(());
-        }
-        self.remarks(format).iter().try_for_each(|line| write!(f, "\n{line}"))
+        self.write_part(f, format, false)
     }
 
     fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {

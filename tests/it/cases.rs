@@ -311,6 +311,8 @@ impl Case {
         }
         let mut written = self.comment.clone();
         for (header, body) in sections {
+            let body = format!("\n{body}").replace("\n== ", "\n\\== ");
+            let body = body.strip_prefix('\n').unwrap_or_default();
             let end = if body.is_empty() { "" } else { "\n" };
             let _ = write!(written, "\n\n== {header}\n{body}{end}");
             written.truncate(written.trim_end_matches('\n').len());
@@ -455,7 +457,11 @@ pub(crate) fn split_sections(written: &str) -> (String, Vec<(&str, String)>) {
     for line in written.lines() {
         match (line.strip_prefix("== "), sections.last_mut()) {
             (Some(header), _) => sections.push((header, Vec::new())),
-            (None, Some((_, body))) => body.push(line),
+            (None, Some((_, body))) => {
+                body.push(
+                    line.strip_prefix('\\').filter(|rest| rest.starts_with("== ")).unwrap_or(line),
+                );
+            }
             (None, None) => comment.push(line),
         }
     }

@@ -103,7 +103,9 @@ fn trials(name: &str, schema: &Value) -> Vec<Trial> {
                 }
                 trials.push(Trial { value: json!(["x".repeat(HUGE)]), codes: REFUSED });
                 let same = if name == "file_type" { "rust" } else { "sub" };
-                trials.push(Trial { value: vec![same; 100_000].into(), codes: &[] });
+                // Not every tool takes a directory.
+                let codes = &[InvalidArgument, InvalidPath];
+                trials.push(Trial { value: vec![same; 100_000].into(), codes });
             }
             "array" => {
                 let edit = json!({ "old_text": "old", "new_text": "new" });

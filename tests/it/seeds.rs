@@ -613,7 +613,7 @@ fn read_file_reads_a_part_of_a_file_of_any_size() {
 
 // The requirements have no default limit; here a page is bounded and says how to continue.
 #[test]
-fn read_file_ends_a_page_at_2000_lines_or_50_kilobytes() {
+fn read_file_ends_a_page_at_2000_lines_or_36_kilobytes() {
     let workspace = TestWorkspace::new()
         .file("many.txt", "x\n".repeat(2001))
         .file("exact.txt", "x\n".repeat(2000));
@@ -627,11 +627,11 @@ fn read_file_ends_a_page_at_2000_lines_or_50_kilobytes() {
     workspace.put("wide.txt", format!("{}\n", "x".repeat(992)).repeat(60));
     let said = workspace.call("read_file", json!({ "path": "wide.txt" })).succeeds();
     assert!(
-        said.text.ends_with("\n... (cut at 51200 bytes; go on with offset: 52)"),
+        said.text.ends_with("\n... (cut at 36000 bytes; go on with offset: 37)"),
         "{}",
         said.text
     );
-    assert_eq!((&said.details["end_line"], &said.details["truncated"]), (&json!(51), &json!(true)));
+    assert_eq!((&said.details["end_line"], &said.details["truncated"]), (&json!(36), &json!(true)));
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub enum Style {
 pub struct LimitOptions {
     /// Results of one call. Default: 100,000.
     pub results: Option<usize>,
-    /// Bytes of a text. Default: 51,200.
+    /// Bytes of a text. Default: 36,000.
     pub text_bytes: Option<usize>,
     /// Bytes of a shown line. Default: 500.
     pub line_bytes: Option<usize>,

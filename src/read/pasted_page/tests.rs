@@ -20,7 +20,7 @@ fn page(content: &str, old: &str) -> Option<(u64, u64)> {
 fn the_notice_on_how_to_continue_is_recognized() {
     let sentences = [
         ("... (cut at 2000 lines; go on with offset: 2001)", true),
-        ("... (cut at 51200 bytes; go on with offset: 801)", true),
+        ("... (cut at 36000 bytes; go on with offset: 801)", true),
         ("... (line 1 has 99999 bytes and is cut; search shows windows of it)", true),
         ("... (line 1 has at least 9 bytes and is cut; search shows windows of it)", true),
         ("... (incomplete: out of time)", true),

@@ -57,7 +57,7 @@ const MODIFIERS: [&str; 30] = [
 ];
 
 /// Words that begin a definition.
-const KEYWORDS: [&str; 23] = [
+pub(super) const KEYWORDS: [&str; 23] = [
     "fn",
     "def",
     "func",
@@ -84,7 +84,7 @@ const KEYWORDS: [&str; 23] = [
 ];
 
 /// Words that begin a statement.
-const STATEMENTS: [&str; 34] = [
+pub(super) const STATEMENTS: [&str; 34] = [
     "if",
     "for",
     "while",
@@ -126,7 +126,7 @@ const CONTINUATIONS: [&str; 11] =
     ["else", "end", "where", "do", "then", "fi", "done", "begin", "try", "finally", "endif"];
 
 /// Finds definitions in one file, for lines in order.
-pub(super) struct Definitions<'a> {
+pub(crate) struct Definitions<'a> {
     text: &'a [u8],
     /// Whether `name:` in column 0 is a label.
     has_labels: bool,
@@ -137,20 +137,20 @@ pub(super) struct Definitions<'a> {
 
 /// A line that defines something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Definition<'a> {
-    pub(super) number: u64,
-    pub(super) line: &'a [u8],
+pub(crate) struct Enclosing<'a> {
+    pub(crate) number: u64,
+    pub(crate) line: &'a [u8],
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(text: &'a [u8], path: &[u8]) -> Definitions<'a> {
+    pub(crate) fn new(text: &'a [u8], path: &[u8]) -> Definitions<'a> {
         let extension = path.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
         let labelled: [&[u8]; 7] = [b"c", b"h", b"cc", b"cpp", b"cxx", b"hpp", b"go"];
         Definitions { text, has_labels: labelled.contains(&extension), number: 1, start: 0 }
     }
 
     /// The definition around the line with this number; numbers must not fall.
-    pub(super) fn around(&mut self, number: u64) -> Option<Definition<'a>> {
+    pub(crate) fn around(&mut self, number: u64) -> Option<Enclosing<'a>> {
         while self.number < number {
             let rest = self.text.get(self.start..)?;
             self.start += memchr::memchr(b'\n', rest)? + 1;
@@ -183,7 +183,7 @@ impl<'a> Definitions<'a> {
                 defines_indented(code, is_opened)
             };
             if is_definition {
-                return Some(Definition { number, line });
+                return Some(Enclosing { number, line });
             }
             (limit, is_opened) = (columns.max(1), false);
         }
@@ -208,7 +208,7 @@ impl<'a> Definitions<'a> {
 
 /// The columns before the first character that is not blank, and the line from there; none for a
 /// blank line.
-fn indentation(line: &[u8]) -> Option<(usize, &[u8])> {
+pub(super) fn indentation(line: &[u8]) -> Option<(usize, &[u8])> {
     let mut columns = 0;
     for (index, byte) in line.iter().enumerate() {
         match byte {
@@ -222,25 +222,25 @@ fn indentation(line: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 /// Whether a line is a comment, an attribute, a decorator or for the preprocessor.
-fn is_passed_over(code: &[u8]) -> bool {
+pub(super) fn is_passed_over(code: &[u8]) -> bool {
     [&b"#"[..], b"//", b"/*", b"*", b"--", b"@", b"\"\"\""]
         .iter()
         .any(|mark| code.starts_with(mark))
 }
 
 /// The letters, digits and `_` at the start.
-fn word(code: &[u8]) -> &[u8] {
+pub(super) fn word(code: &[u8]) -> &[u8] {
     let is_end = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
     let end = code.iter().position(is_end).unwrap_or(code.len());
     code.get(..end).unwrap_or(code)
 }
 
-fn contains(words: &[&str], word: &[u8]) -> bool {
+pub(super) fn contains(words: &[&str], word: &[u8]) -> bool {
     words.iter().any(|known| known.as_bytes() == word)
 }
 
-/// Whether an indented line defines something; `is_opened` if `{` stands alone in the next one.
-fn defines_indented(code: &[u8], is_opened: bool) -> bool {
+/// The line behind words such as `pub` and `static`.
+pub(super) fn after_modifiers(code: &[u8]) -> &[u8] {
     let mut rest = code;
     while contains(&MODIFIERS, word(rest)) {
         rest = rest.get(word(rest).len()..).unwrap_or_default();
@@ -255,6 +255,12 @@ fn defines_indented(code: &[u8], is_opened: bool) -> bool {
         }
         rest = rest.trim_ascii_start();
     }
+    rest
+}
+
+/// Whether an indented line defines something; `is_opened` if `{` stands alone in the next one.
+fn defines_indented(code: &[u8], is_opened: bool) -> bool {
+    let rest = after_modifiers(code);
     let first = word(rest);
     if contains(&KEYWORDS, first) {
         return true;
@@ -267,7 +273,7 @@ fn defines_indented(code: &[u8], is_opened: bool) -> bool {
 }
 
 /// Whether a line has a name before its first parenthesis and only a type before that.
-fn is_method(code: &[u8]) -> bool {
+pub(super) fn is_method(code: &[u8]) -> bool {
     let Some(head) = memchr::memchr(b'(', code).and_then(|end| code.get(..end)) else {
         return false;
     };

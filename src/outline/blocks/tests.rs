@@ -1,0 +1,321 @@
+use super::*;
+
+/// The rows of an outline, and behind `=` the names of values.
+fn outline(path: &str, text: &str) -> Vec<String> {
+    let all = definitions(text.as_bytes(), path.as_bytes());
+    let row = |found: &Definition<'_>| {
+        let indent = "  ".repeat(found.depth());
+        let name = if found.is_value() { found.name() } else { found.line() };
+        let mark = if found.is_value() { "= " } else { "" };
+        let name = String::from_utf8_lossy(name).into_owned();
+        format!("{}-{} {indent}{mark}{name}", found.first(), found.last())
+    };
+    all.iter().map(row).collect()
+}
+
+#[test]
+fn rust_definitions_end_at_their_brackets_and_text_in_strings_is_none() {
+    let text = "use a;
+const MAX: usize = 3;
+mod other;
+
+#[derive(Debug)]
+pub(crate) struct Foo<T> {
+    a: T,
+}
+
+pub struct Unit;
+
+impl<T> Foo<T>
+where
+    T: Copy,
+{
+    pub async fn one(
+        &self,
+    ) -> [u8; 2] {
+        if self.two() {
+            let a = \"
+fn text() {
+\";
+        }
+        fn inner() {}
+    }
+
+    fn two(&self) -> bool { true }
+}
+
+macro_rules! made {
+    () => {};
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_works() {}
+}
+";
+    let expected = [
+        "2-2 = MAX",
+        "3-3 = other",
+        "6-8 pub(crate) struct Foo<T>",
+        "10-10 pub struct Unit;",
+        "12-28 impl<T> Foo<T>",
+        "16-25   pub async fn one",
+        "24-24     fn inner() {}",
+        "27-27   fn two(&self) -> bool { true }",
+        "30-32 macro_rules! made",
+        "35-38 mod tests",
+        "37-37   fn it_works() {}",
+    ];
+    assert_eq!(outline("a.rs", text), expected);
+}
+
+#[test]
+fn python_definitions_end_where_the_indentation_does() {
+    let text = "\"\"\"def none():
+class of things
+\"\"\"
+LIMIT = 3
+
+class A(B):
+    def one(self):
+        '''text
+class none:
+'''
+        return [
+            1,
+        ]
+
+    async def two(
+        self,
+    ):
+        def inner():
+            pass
+        pass
+
+# about main
+def main(): pass
+if x:
+    def conditional():
+        pass
+";
+    let expected = [
+        "4-4 = LIMIT",
+        "6-20 class A(B)",
+        "7-13   def one(self)",
+        "15-20   async def two",
+        "18-19     def inner()",
+        "23-23 def main(): pass",
+        "25-26 def conditional()",
+    ];
+    assert_eq!(outline("a.py", text), expected);
+}
+
+#[test]
+fn c_functions_are_told_from_calls_and_declarations() {
+    let text = "#include <a.h>
+#define MAX(a, b) ((a) > (b))
+struct foo;
+static int declared(int a);
+
+struct foo {
+	int a;
+};
+
+typedef struct {
+	int b;
+} bar_t;
+
+static struct foo *make(struct bar *b,
+			int c)
+{
+	list_for_each_entry(a, b) {
+		call(a);
+	}
+out:
+	return 0;
+}
+
+SYSCALL_DEFINE2(open, const char *, name,
+		int, flags)
+{
+	return 0;
+}
+EXPORT_SYMBOL(make);
+enum { A, B };
+int main() { return 0; }
+";
+    let expected = [
+        "2-2 = MAX",
+        "6-8 struct foo",
+        "14-22 static struct foo *make(struct bar *b,",
+        "24-28 SYSCALL_DEFINE2(open, const char *, name,",
+        "31-31 int main() { return 0; }",
+    ];
+    assert_eq!(outline("a.c", text), expected);
+    let all = definitions(text.as_bytes(), b"a.c");
+    let first = |name| named(&all, name).first().map(|found| found.first());
+    assert_eq!(
+        [first("make"), first("open"), first("MAX"), first("main"), first("call")],
+        [Some(14), Some(24), Some(2), Some(31), None]
+    );
+}
+
+#[test]
+fn methods_without_a_keyword_are_found_inside_of_types() {
+    let java = "public class A
+{
+    @Override
+    public List<String> one(int a)
+    {
+        while (a > 0) {
+            foo(a);
+        }
+    }
+
+    int two() throws E {
+        run(() -> {
+        });
+    }
+}
+";
+    let expected = [
+        "1-15 public class A",
+        "4-9   public List<String> one(int a)",
+        "11-14   int two() throws E",
+    ];
+    assert_eq!(outline("A.java", java), expected);
+    let typescript = "export class A<T> extends B {
+  constructor(private y: string) {
+    this.y = y;
+  }
+
+  async load<K>(key: K, more = {}): Promise<void> {
+    if (key) {
+      this.items.forEach((item) => {
+      });
+    }
+  }
+}
+
+export const make = async ({ a, b }: Props) => {
+  return a;
+};
+
+describe(\"a\", () => {
+});
+export default function App() {
+}
+interface Props { a: string }
+type Id = string;
+";
+    let expected = [
+        "1-12 export class A<T> extends B",
+        "2-4   constructor(private y: string)",
+        "6-11   async load<K>(key: K, more = {}): Promise<void>",
+        "14-16 export const make = async ({ a, b }: Props) =>",
+        "20-21 export default function App()",
+        "22-22 interface Props { a: string }",
+        "23-23 = Id",
+    ];
+    assert_eq!(outline("a.ts", typescript), expected);
+}
+
+#[test]
+fn other_languages_are_outlined_by_their_own_words() {
+    let cases: [(&str, &str, &[&str]); 11] = [
+        (
+            "a.go",
+            "type T struct {\n\ta int\n}\n\nfunc (t *T) One(a int) error {\n\treturn nil\n}\nvar x = 1\n",
+            &["1-3 type T struct", "5-7 func (t *T) One(a int) error", "8-8 = x"],
+        ),
+        (
+            "a.rb",
+            "module M\n  class A\n    def self.b?\n    end\n  end\nend\n",
+            &["1-6 module M", "2-5   class A", "3-4     def self.b?"],
+        ),
+        ("a.lua", "function M.run(a)\n  local x = 1\nend\n", &["1-3 function M.run(a)"]),
+        (
+            "a.ex",
+            "defmodule A do\n  defp b(c) do\n    c\n  end\nend\n",
+            &["1-5 defmodule A do", "2-4   defp b(c) do"],
+        ),
+        ("a.sh", "run() {\n  a\n}\nX=1\n", &["1-3 run()", "4-4 = X"]),
+        (
+            "a.md",
+            "# A\ntext\n```\n# no\n```\n## B\n\n# What is new?\n",
+            &["1-6 # A", "6-6   ## B", "8-8 # What is new?"],
+        ),
+        (
+            "a.toml",
+            "# a\n[a]\nb = 1\n[a.b]\nc = 2\n[[d]]\n",
+            &["2-5 [a]", "4-5   [a.b]", "6-6 [[d]]"],
+        ),
+        (
+            "a.tex",
+            "\\section{A}\n\\subsection{B}\n",
+            &["1-2 \\section{A}", "2-2   \\subsection{B}"],
+        ),
+        ("a.el", "(defun a (b)\n  c)\n\n(call)\n", &["1-2 (defun a (b)"]),
+        ("a.f90", "SUBROUTINE A(b)\n  c = 1\nEND SUBROUTINE\n", &["1-3 SUBROUTINE A(b)"]),
+        (
+            "a.m",
+            "@implementation A\n- (void)b:(int)c {\n}\n@end\n",
+            &["1-1 @implementation A", "2-3 - (void)b:(int)c"],
+        ),
+    ];
+    for (path, text, expected) in cases {
+        assert_eq!(outline(path, text), expected, "{path}");
+    }
+    for path in ["a.json", "a.txt", "Makefile", "LICENSE"] {
+        assert!(!is_known(path.as_bytes()), "{path}");
+        assert_eq!(outline(path, "def a():\n"), [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn a_name_may_be_qualified_and_a_section_be_named_like_a_link() {
+    let text = "class A {\n  void run() {\n  }\n}\nclass B {\n  void run() {\n  }\n}\nvoid A::stop() {\n}\n";
+    let all = definitions(text.as_bytes(), b"a.cpp");
+    let cases: [(&str, &[u64]); 8] = [
+        ("A", &[1]),
+        ("run", &[2, 6]),
+        ("A.run", &[2]),
+        ("B::run", &[6]),
+        ("A::stop", &[9]),
+        ("B::stop", &[]),
+        ("ru", &[]),
+        ("", &[]),
+    ];
+    for (name, expected) in cases {
+        let found: Vec<u64> = named(&all, name).iter().map(|found| found.first()).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+    let all = definitions(b"# What is new?\n## Other\n", b"a.md");
+    for name in ["What is new?", "what-is-new"] {
+        assert_eq!(named(&all, name).len(), 1, "{name}");
+    }
+}
+
+#[test]
+fn any_bytes_have_an_outline() {
+    let texts: [&[u8]; 8] = [
+        b"",
+        b"\n\n",
+        b"\xff\xfe{",
+        b"fn",
+        b"fn a(",
+        b"class A {\n  }\n}}\n",
+        b"def a",
+        b"# \n[]\n[",
+    ];
+    let extensions = LANGUAGES.iter().flat_map(|(_, _, all)| all.split(' '));
+    for extension in extensions {
+        for text in texts {
+            let path = format!("a.{extension}");
+            for found in definitions(text, path.as_bytes()) {
+                assert!(found.first() <= found.last(), "{extension} {text:?}");
+            }
+        }
+    }
+}
