@@ -51,19 +51,25 @@ pub(super) struct GlobalFlags {
 }
 
 impl GlobalFlags {
-    pub(super) fn parse(matches: &ArgMatches) -> GlobalFlags {
-        let when = matches.get_one::<String>(COLOR).map_or("auto", String::as_str);
+    /// Those of the whole line: before the command, after it, and after a command below it.
+    pub(super) fn parse(line: &ArgMatches) -> GlobalFlags {
+        let mut levels = vec![line];
+        while let Some((_, below)) = levels[levels.len() - 1].subcommand() {
+            levels.push(below);
+        }
+        let is_given = |id| levels.iter().any(|matches| is_given(matches, id));
+        let when = last::<String>(&levels, COLOR);
         GlobalFlags {
-            root: matches.get_one::<PathBuf>(ROOT).cloned(),
-            relaxed: is_given(matches, RELAXED),
-            read_only: is_given(matches, READ_ONLY),
-            json: is_given(matches, JSON),
-            color: is_coloured(when, &ColorEnvironment::read()),
+            root: last(&levels, ROOT),
+            relaxed: is_given(RELAXED),
+            read_only: is_given(READ_ONLY),
+            json: is_given(JSON),
+            color: is_coloured(when.as_deref().unwrap_or("auto"), &ColorEnvironment::read()),
             // The events cannot express that results were cut.
-            all: is_given(matches, ALL) || is_given(matches, EVENTS),
-            no_undo: is_given(matches, NO_UNDO),
-            allow_commands: is_given(matches, ALLOW_COMMANDS),
-            threads: matches.get_one::<u16>(THREADS).copied(),
+            all: is_given(ALL) || is_given(EVENTS),
+            no_undo: is_given(NO_UNDO),
+            allow_commands: is_given(ALLOW_COMMANDS),
+            threads: last(&levels, THREADS),
         }
     }
 
@@ -134,7 +140,12 @@ impl GlobalFlags {
     }
 }
 
-/// The flags of every command, for the top of the command line.
+/// The value that was given last, where not every level has the option.
+fn last<T: Clone + Send + Sync + 'static>(levels: &[&ArgMatches], id: &str) -> Option<T> {
+    levels.iter().rev().find_map(|matches| matches.try_get_one::<T>(id).ok().flatten().cloned())
+}
+
+/// The flags of every command made from a tool, and of those beside them.
 pub(super) fn global_options() -> Vec<Arg> {
     let mut options = vec![
         valued(
@@ -159,7 +170,7 @@ pub(super) fn global_options() -> Vec<Arg> {
         let help = "Also allow what starts programs, which may do all that you may";
         options.push(flag(ALLOW_COMMANDS, "allow-commands", help));
     }
-    options.into_iter().map(|option| option.global(true)).collect()
+    options
 }
 
 fn flag(id: &'static str, long: &'static str, help: &'static str) -> Arg {

@@ -1,5 +1,5 @@
-//! The `ripkit` program: its command line, assembled from the tools of the toolkit, and the commands
-//! that packagers use. It names no tool.
+//! The `ripkit` program: its command line, assembled from the tools of the toolkit, the commands that
+//! have the line of another program, and those that packagers use. It names no tool.
 
 #![expect(
     clippy::disallowed_methods,
@@ -16,6 +16,7 @@ mod index;
 mod lines;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod own_line;
 mod print;
 mod shorts;
 mod skills;
@@ -42,6 +43,7 @@ use ripkit::{Error, ErrorCode, ToolSpec};
 
 use self::call::exit;
 use self::flags::GlobalFlags;
+use self::own_line::{OwnLine, Typed};
 
 const COMPLETIONS: &str = "completions";
 const SHELL: &str = "shell";
@@ -67,6 +69,10 @@ pub(crate) fn run() -> ExitCode {
         panic::set_hook(Box::new(|_| {}));
     }
     let words: Vec<OsString> = env::args_os().collect();
+    let own = OwnLine::of_program(&words).or_else(|| named_own_line(&words));
+    if let Some((line, typed)) = own {
+        return ExitCode::from(line.run(&typed));
+    }
     let status = match parse_arguments(&words) {
         Ok(matches) => run_command(&matches).unwrap_or_else(|error| print::write_error(&error)),
         Err(usage) => print::usage(usage),
@@ -74,15 +80,33 @@ pub(crate) fn run() -> ExitCode {
     ExitCode::from(status)
 }
 
+/// Parses the options before the command, and leaves the words after its name as they are.
+fn named_command(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
+    base()
+        .allow_external_subcommands(true)
+        .external_subcommand_value_parser(value_parser!(OsString))
+        .try_get_matches_from(words)
+}
+
+/// The command with a line of its own that the words name, if they name one.
+fn named_own_line(words: &[OsString]) -> Option<(OwnLine, Typed)> {
+    let matches = named_command(words).ok()?;
+    let (name, rest) = matches.subcommand()?;
+    let after = rest.get_many::<OsString>("").map_or(0, |words| words.len());
+    OwnLine::of_command(name, words, words.len() - after - 2)
+}
+
+/// The command and those below it with the options of every command.
+fn with_globals(command: Command) -> Command {
+    command.args(flags::global_options()).mut_subcommands(with_globals)
+}
+
 /// Parses the arguments of the process with the one command that they name. All commands are built
 /// only for an alias, for the help of the program and to explain what is wrong.
 fn parse_arguments(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
-    let named = base()
-        .allow_external_subcommands(true)
-        .external_subcommand_value_parser(value_parser!(OsString));
-    match named.try_get_matches_from(words) {
+    match named_command(words) {
         Ok(matches) => {
-            let command = matches.subcommand_name().and_then(one_command);
+            let command = matches.subcommand_name().and_then(one_command).map(with_globals);
             let parsed = command.map(|command| parse(&base().subcommand(command), words));
             if let Some(Ok(parsed)) = parsed {
                 return Ok(parsed);
@@ -105,8 +129,8 @@ fn one_command(name: &str) -> Option<Command> {
 
 /// Runs the named command and returns the exit status.
 fn run_command(matches: &ArgMatches) -> io::Result<u8> {
-    let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
     let globals = GlobalFlags::parse(matches);
+    let Some((name, matches)) = matches.subcommand() else { return Ok(exit::FAILED) };
     match name {
         skills::NAME => skills::run(matches, &globals),
         index::NAME => index::run(matches, &globals),
@@ -130,14 +154,16 @@ fn command_line(specs: &[ToolSpec]) -> Command {
     let mut taken: HashSet<String> = ["help".to_owned()].into();
     taken.extend(other_commands().iter().map(|command| command.get_name().to_owned()));
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
+    let specs: Vec<_> = specs.iter().filter(|spec| !OwnLine::is_own(spec.command)).collect();
     let tools = specs.iter().map(|spec| tool::command(spec, free_aliases(spec, &mut taken)));
     let line = base()
         .after_help(MORE)
         .after_long_help(STATUSES)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands(tools.collect::<Vec<_>>())
-        .subcommands(other_commands());
+        .subcommands(tools.map(with_globals).collect::<Vec<_>>())
+        .subcommands(other_commands().into_iter().map(with_globals))
+        .subcommands(OwnLine::commands());
     let first = specs.iter().filter_map(|spec| args::examples(spec).into_iter().next());
     let examples: Vec<String> = first.take(MAX_EXAMPLES).collect();
     let line = help::with_layout(line, &examples).help_template(help::DENSE);
