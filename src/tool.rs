@@ -90,6 +90,9 @@ pub trait Tool: Send + Sync + 'static {
     const EXAMPLES: &'static [&'static str] = &[];
     /// Aliases of arguments, as (alias, name). Default: none.
     const ARGUMENT_ALIASES: &'static [(&'static str, &'static str)] = &[];
+    /// Arguments that are taken and not listed to a model, since few calls need them; one of an object in a
+    /// list is named with the list, as `edits.lines`. Other names have no effect. Default: none.
+    const RARE_ARGUMENTS: &'static [&'static str] = &[];
     /// Whether a call may take long because it scans a tree or runs a program. A server reserves
     /// capacity for the other tools, so that their calls do not wait for long ones. Default: false.
     const LONG: bool = false;
@@ -201,6 +204,8 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments, in the order of the fields.
     pub input_schema: Value,
+    /// Arguments that no listing for a model has; see [`Tool::RARE_ARGUMENTS`].
+    pub rare_arguments: &'static [&'static str],
     /// JSON Schema of the structured output.
     pub output_schema: Value,
     /// Its side effects.

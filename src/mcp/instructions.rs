@@ -65,6 +65,7 @@ mod tests {
             aliases: &[],
             description: String::new(),
             input_schema: json!({ "type": "object", "properties": arguments }),
+            rare_arguments: &[],
             output_schema: Value::Null,
             effect,
             is_idempotent: false,

@@ -2,7 +2,9 @@
 //!
 //! No form has a `$ref`, a `format` or an `allOf`. Required properties come first. Defaults and limits
 //! are in the descriptions too, because many clients drop the keywords, except for limits that no
-//! sensible call reaches, such as 262,144 characters of a path.
+//! sensible call reaches, such as 262,144 characters of a path. Arguments that few calls need
+//! ([`RARE_ARGUMENTS`](crate::Tool::RARE_ARGUMENTS)) are left out, except in strict mode, in which a model can
+//! pass only what is listed.
 //!
 //! ```
 //! use ripkit::schema::{self, Format};
@@ -105,7 +107,7 @@ pub fn render<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, format: Format)
     if format == Format::Gemini { json!([{ "functionDeclarations": all }]) } else { all }
 }
 
-/// Renders one description for the Model Context Protocol, with all four hints.
+/// Renders one description for the Model Context Protocol, with the hints that clients ask for.
 ///
 /// It has no `outputSchema`: some clients show a model only the structured part of an answer, others
 /// both parts. Limits are in the descriptions only, and `additionalProperties` is left out, since the
@@ -113,17 +115,20 @@ pub fn render<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>, format: Format)
 pub fn mcp(spec: &ToolSpec) -> Value {
     let mut input = described(spec);
     portable::remove_checks(&mut input);
+    let mut hints = json!({
+        "readOnlyHint": spec.effect == Effect::Read,
+        "destructiveHint": matches!(spec.effect, Effect::Change | Effect::Execute),
+        "openWorldHint": spec.effect == Effect::Execute,
+    });
+    // What only reads is idempotent anyway.
+    if spec.is_idempotent && spec.effect != Effect::Read {
+        hints["idempotentHint"] = true.into();
+    }
     json!({
         "name": spec.name,
-        "title": title(&spec.name),
         "description": spec.description,
         "inputSchema": input,
-        "annotations": {
-            "readOnlyHint": spec.effect == Effect::Read,
-            "destructiveHint": matches!(spec.effect, Effect::Change | Effect::Execute),
-            "idempotentHint": spec.is_idempotent,
-            "openWorldHint": spec.effect == Effect::Execute,
-        },
+        "annotations": hints,
     })
 }
 
@@ -167,10 +172,12 @@ pub fn openai(spec: &ToolSpec) -> Value {
 /// descriptions only. A tool whose arguments the mode cannot express, such as a map with arbitrary
 /// keys, is rendered as by [`openai`], with `strict` off.
 pub fn openai_strict(spec: &ToolSpec) -> Value {
-    let described = described(spec);
+    let mut described = spec.input_schema.clone();
+    portable::describe_limits(&mut described);
     let strict = openai_strict::parameters(&described);
-    let mut tool = function(spec, strict.as_ref().unwrap_or(&described));
-    tool["function"]["strict"] = strict.is_some().into();
+    let Some(strict) = strict else { return openai(spec) };
+    let mut tool = function(spec, &strict);
+    tool["function"]["strict"] = true.into();
     tool
 }
 
@@ -200,16 +207,14 @@ fn function(spec: &ToolSpec, parameters: &Value) -> Value {
     })
 }
 
-/// The schema of the arguments, with defaults and limits in the descriptions.
+/// The schema of the arguments that are listed, with defaults and limits in the descriptions.
 fn described(spec: &ToolSpec) -> Value {
     let mut schema = spec.input_schema.clone();
+    for argument in spec.rare_arguments {
+        portable::hide(&mut schema, argument);
+    }
     portable::describe_limits(&mut schema);
     schema
-}
-
-/// "List files" for `list_files`.
-fn title(name: &str) -> String {
-    portable::capitalized(&name.replace(['_', '-'], " "))
 }
 
 /// The description and the schema of a tool's arguments. Integers keep their `format`, which the
@@ -251,16 +256,4 @@ fn settings() -> SchemaSettings {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_is_the_name_in_words() {
-        assert_eq!(title("list_files"), "List files");
-        assert_eq!(title("search"), "Search");
-        assert_eq!(title(""), "");
-    }
 }

@@ -57,6 +57,19 @@ fn rewrite(node: &mut Map<String, Value>, side: Side) {
     fold_description(node);
 }
 
+/// Leaves out an argument, such as `cursor` or `edits.lines`, and allows others than those that are listed.
+pub(super) fn hide(schema: &mut Value, argument: &str) {
+    let (list, name) = argument.rsplit_once('.').unwrap_or(("", argument));
+    let place = list.split('.').filter(|part| !part.is_empty());
+    let place: String = place.map(|part| format!("/properties/{part}/items")).collect();
+    let object = schema.pointer_mut(&place).and_then(Value::as_object_mut);
+    let Some(object) = object else { return };
+    object.shift_remove("additionalProperties");
+    if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.shift_remove(name);
+    }
+}
+
 /// Removes what only serves to check arguments: limits, which the descriptions mention, and
 /// `additionalProperties: false`.
 pub(super) fn remove_checks(schema: &mut Value) {

@@ -223,6 +223,7 @@ impl<T: Tool> AnyTool for T {
             aliases: T::ALIASES,
             description,
             input_schema,
+            rare_arguments: T::RARE_ARGUMENTS,
             output_schema: schema::output::<T::Output>(),
             effect: T::EFFECT,
             is_idempotent: T::IDEMPOTENT,

@@ -204,6 +204,7 @@ impl AnyTool for FunctionTool {
             aliases: &[],
             description: self.description.clone(),
             input_schema: schema::without_formats(&self.arguments),
+            rare_arguments: &[],
             output_schema: Value::Object(serde_json::Map::new()),
             effect: self.effect,
             is_idempotent: self.effect == Effect::Read,

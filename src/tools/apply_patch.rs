@@ -122,6 +122,7 @@ impl Tool for ApplyPatch {
         ("content", "patch"),
         ("text", "patch"),
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["dry_run"];
     type Args = ApplyPatchArgs;
     type Output = ApplyPatchOutput;
 

@@ -11,8 +11,7 @@ use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
 use ripkit_fs::{Expected, escape};
 
-/// Copies the content of a file, and its permissions as far as new files may have them; never
-/// onto something that exists.
+/// Copies a file, and its permissions where new files may have them; never onto something that exists.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -89,6 +88,7 @@ impl Tool for CopyFile {
         r#"{"source": ".env.example", "destination": ".env"}"#,
         r#"{"source": "src/main.rs", "destination": "examples/main.rs"}"#,
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["expected_version"];
     type Args = CopyFileArgs;
     type Output = CopyFileOutput;
 

@@ -83,6 +83,7 @@ impl Tool for DeleteFile {
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "notes.md"}"#, r#"{"path": "src", "recursive": true}"#];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["expected_version"];
     type Args = DeleteFileArgs;
     type Output = DeleteFileOutput;
 

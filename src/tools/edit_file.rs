@@ -28,24 +28,24 @@ pub struct EditFileArgs {
     /// The file.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// The text to replace, with enough lines around it to be unique.
+    /// The text to replace, with enough around it to be unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old_text: Option<String>,
     /// The text in its place; "" deletes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_text: Option<String>,
-    /// First and last line to replace, with `expected_version`, instead of `old_text`. [5, 4]
-    /// inserts before line 5.
+    /// First and last line, instead of `old_text`; needs `expected_version`. [5, 4] inserts before
+    /// line 5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineRange>,
     /// Lines of a file instead of `new_text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_lines: Option<CopyLines>,
-    /// Several replacements of the file as it is now: all are made or none.
+    /// Several replacements, all or none, of the file as it is now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_EDITS))]
     pub edits: Vec<Edit>,
-    /// Replaces every place, not just the only one.
+    /// Replaces every place.
     #[serde(default)]
     pub replace_all: bool,
     /// How `old_text` is compared.
@@ -251,6 +251,8 @@ impl Tool for EditFile {
         r#"{"path": "src/main.rs", "old_text": "let limit = 10;", "new_text": "let limit = 20;"}"#,
         r#"{"path": "notes.md", "edits": [{"old_text": "one", "new_text": "1"}, {"old_text": "two", "new_text": "2"}]}"#,
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] =
+        &["copy_lines", "edits.copy_lines", "match", "dry_run", "show_diff"];
     type Args = EditFileArgs;
     type Output = EditFileOutput;
 

@@ -26,14 +26,14 @@ use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct FindFilesArgs {
-    /// The glob: `*.toml` on names, `src/**/*.rs` on paths; or the path of a file.
+    /// A glob: `*.rs` on the name, `src/**/*.ts` on the path; or a path.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub pattern: String,
     /// The directory. Default: the root.
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// What to find.
+    /// `file` (also links), `directory` or `any`.
     #[serde(default)]
     pub kind: FindKind,
     /// Globs to leave out.
@@ -163,10 +163,10 @@ impl Tool for FindFiles {
     const ALIASES: &'static [&'static str] = &["find", "glob", "search_files"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;
-    const EXAMPLES: &'static [&'static str] = &[
-        r#"{"pattern": "Cargo.toml"}"#,
-        r#"{"pattern": "src/**/*.rs", "sort": "modified", "max_results": 20}"#,
-    ];
+    const EXAMPLES: &'static [&'static str] =
+        &[r#"{"pattern": "Cargo.toml"}"#, r#"{"pattern": "src/**", "kind": "directory"}"#];
+    const RARE_ARGUMENTS: &'static [&'static str] =
+        &["exclude", "max_depth", "max_results", "sort", "hidden", "no_ignore", "timeout_ms"];
     type Args = FindFilesArgs;
     type Output = FindFilesOutput;
 

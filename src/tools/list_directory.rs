@@ -129,6 +129,7 @@ impl Tool for ListDirectory {
     const ALIASES: &'static [&'static str] = &["ls", "directory_list"];
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] = &["{}", r#"{"path": "src"}"#];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["max_results"];
     type Args = ListDirectoryArgs;
     type Output = ListDirectoryOutput;
 

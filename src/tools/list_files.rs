@@ -239,7 +239,9 @@ impl Tool for ListFiles {
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;
     const EXAMPLES: &'static [&'static str] =
-        &[r#"{"path": "src", "pattern": "*.rs"}"#, r#"{"max_depth": 1, "hidden": false}"#];
+        &[r#"{"path": "src", "pattern": "*.rs"}"#, r#"{"path": "src", "max_depth": 1}"#];
+    const RARE_ARGUMENTS: &'static [&'static str] =
+        &["exclude", "hidden", "no_ignore", "sort", "timeout_ms"];
     type Args = ListFilesArgs;
     type Output = ListFilesOutput;
 

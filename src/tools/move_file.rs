@@ -94,6 +94,7 @@ impl Tool for MoveFile {
         r#"{"source": "notes.md", "destination": "docs/notes.md"}"#,
         r#"{"source": "src/old.rs", "destination": "src/new.rs"}"#,
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["expected_version"];
     type Args = MoveFileArgs;
     type Output = MoveFileOutput;
 

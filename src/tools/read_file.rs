@@ -204,6 +204,7 @@ impl Tool for ReadFile {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"path": "src/main.rs"}"#, r#"{"path": "app.log", "offset": -50}"#];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["column", "raw", "max_bytes"];
     type Args = ReadFileArgs;
     type Output = ReadFileOutput;
 

@@ -211,6 +211,8 @@ impl Tool for Replace {
         r#"{"pattern": "old_name", "replacement": "new_name", "word": true, "include": "*.rs"}"#,
         r#"{"pattern": "limit = (\\d+)", "replacement": "limit: u32 = $1", "path": "src", "expected_count": 1}"#,
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] =
+        &["exclude", "file_type", "case_sensitive", "multiline", "hidden", "no_ignore"];
     type Args = ReplaceArgs;
     type Output = ReplaceOutput;
 

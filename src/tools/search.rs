@@ -221,6 +221,21 @@ impl Tool for Search {
         r#"{"pattern": "TODO|FIXME"}"#,
         r#"{"pattern": "fn main(", "literal": true, "path": "src", "include": "*.rs", "context": 2}"#,
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] = &[
+        "exclude",
+        "file_type",
+        "max_depth",
+        "word",
+        "multiline",
+        "invert",
+        "before",
+        "after",
+        "max_per_file",
+        "sort",
+        "hidden",
+        "versions",
+        "timeout_ms",
+    ];
     type Args = SearchArgs;
     type Output = SearchOutput;
 

@@ -15,8 +15,8 @@ use ripkit_fs::{Hint, Loaded, LoggedStep};
 /// The most changes of which it is said why they were not undone.
 const MAX_LEFT: usize = 20;
 
-/// Undoes the last change that these tools made, another one, or all. Other lines that changed since stay; where
-/// the same lines changed, nothing is undone, with an error.
+/// Undoes the last change of these tools, another one, or all. Other lines that changed since stay; where
+/// the same lines changed, it is refused.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -122,6 +122,7 @@ impl Tool for WriteFile {
         r##"{"path": "notes.md", "content": "# Notes\n"}"##,
         r#"{"path": "src/new.rs", "content": "mod a;\n", "expected_version": "absent"}"#,
     ];
+    const RARE_ARGUMENTS: &'static [&'static str] = &["copy_lines", "truncate", "dry_run"];
     type Args = WriteFileArgs;
     type Output = WriteFileOutput;
 

@@ -557,6 +557,43 @@ fn j2_the_program_ends_with_its_input_whatever_is_running() {
     }
 }
 
+/// A person allows commands, not the client: without the flag the server neither has nor takes them.
+#[cfg(all(unix, feature = "command"))]
+#[test]
+fn commands_are_served_where_a_person_allows_them() {
+    let workspace = small_tree();
+    let offered = |words: &[&str]| {
+        let mut program = Program::start(&workspace.root(), words);
+        program.client.initialize();
+        let listed = program.client.ask("tools/list", json!({}))["result"]["tools"].clone();
+        let names = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone());
+        let names: Vec<Value> = names.collect();
+        let call = json!({ "name": "run_command", "arguments": { "command": "echo hi" } });
+        let answer = program.client.ask("tools/call", call);
+        let result = &answer["result"]["content"][0]["text"];
+        let said = answer["error"]["message"].as_str().or(result.as_str()).unwrap_or_default();
+        let said = said.to_owned();
+        program.client.hang_up();
+        program.ends(0);
+        (names.contains(&json!("run_command")), names.len(), said)
+    };
+    let (is_listed, _, said) = offered(&[]);
+    assert!(!is_listed);
+    assert_eq!(said, "run_command cannot be used here: commands are not allowed");
+    let (is_listed, _, said) = offered(&["--allow-commands"]);
+    assert!(is_listed);
+    assert_eq!(said, "hi\n");
+    let alone = offered(&["--allow-commands", "--tools", "run_command"]);
+    assert_eq!(alone, (true, 1, "hi\n".to_owned()));
+    let refused = command(&workspace.root(), &["--tools", "search,bash"]).output().unwrap();
+    let why = "ripkit: run starts programs, which is not allowed here. A person who wants that adds \
+        --allow-commands.\n";
+    assert_eq!(
+        (refused.status.code(), String::from_utf8_lossy(&refused.stderr)),
+        (Some(2), why.into())
+    );
+}
+
 /// What a command has started ends with the server that started it.
 #[cfg(all(unix, feature = "command"))]
 #[test]

@@ -226,7 +226,7 @@ fn sentence(spec: &ToolSpec) -> String {
 fn row(spec: &ToolSpec) -> String {
     let required = spec.input_schema["required"].as_array().cloned().unwrap_or_default();
     let properties = spec.input_schema["properties"].as_object().unwrap();
-    let arguments = properties.iter().map(|(name, schema)| {
+    let shown = |(name, schema): (&String, &Value)| {
         let is_required = required.iter().any(|required| required == name);
         let shown = if is_required { format!("**`{name}`**") } else { format!("`{name}`") };
         match &schema["default"] {
@@ -235,8 +235,13 @@ fn row(spec: &ToolSpec) -> String {
             Value::String(text) if !text.is_empty() => format!("{shown} (`{text}`)"),
             _ => shown,
         }
+    };
+    let is_rare = |name: &str| spec.rare_arguments.contains(&name);
+    let [rare, listed] = [true, false].map(|rare| {
+        let some = properties.iter().filter(|(name, _)| is_rare(name) == rare);
+        some.map(shown).collect::<Vec<_>>().join(", ")
     });
-    let arguments = arguments.collect::<Vec<_>>().join(", ");
+    let arguments = if rare.is_empty() { listed } else { format!("{listed}; {rare}") };
     format!("| `{}` | {} | {arguments} |\n", spec.name, sentence(spec))
 }
 

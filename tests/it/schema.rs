@@ -72,22 +72,16 @@ fn the_portable_form_of_an_answer() {
 }
 
 #[test]
-fn mcp_always_has_all_four_hints() {
+fn mcp_has_the_hints_that_are_not_implied() {
     let hints = |name| rendered(name)["annotations"].clone();
     let read = json!({
-        "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+        "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false,
     });
     let change = json!({
-        "readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": false,
+        "readOnlyHint": false, "destructiveHint": true, "openWorldHint": false,
     });
     assert_eq!(hints("search_text"), read);
     assert_eq!(hints("write_text"), change);
-}
-
-#[test]
-fn mcp_has_the_name_in_words_as_title() {
-    let tool = rendered("write_text");
-    assert_eq!((&tool["name"], &tool["title"]), (&json!("write_text"), &json!("Write text")));
 }
 
 #[test]
