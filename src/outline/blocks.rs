@@ -299,7 +299,9 @@ impl<'a> Scan<'a> {
             if outer.is_some_and(|(_, outer)| head.columns <= outer) {
                 continue;
             }
-            let limit = outer.map_or(self.lines.len(), |(outer, _)| outer.last as usize);
+            let limit = outer.map_or(self.lines.len(), |(outer, _)| {
+                usize::try_from(outer.last).expect("a number of a line in memory")
+            });
             let last = self.last(index, head.columns, limit) as u64 + 1;
             let depth = around.len();
             around.push((found.len(), head.columns));
@@ -335,7 +337,7 @@ impl<'a> Scan<'a> {
         Some(Head { columns: level, name, kind: Kind::Section })
     }
 
-    /// The level of a heading of Markdown, AsciiDoc, TeX or HTML, or of a section in brackets.
+    /// The level of a heading of Markdown, Asciidoc, TeX or HTML, or of a section in brackets.
     fn level(&self, columns: usize, code: &[u8]) -> Option<usize> {
         let mark = self.language.heading;
         if columns >= 4 || code.first() != Some(&mark) {
@@ -471,7 +473,7 @@ impl<'a> Scan<'a> {
                     let Some((own, code)) = indentation(line) else { return false };
                     own == columns && word(code).to_ascii_lowercase().starts_with(b"end")
                 };
-                let end = self.lines[index + 1..limit].iter().position(|line| is_end(&line));
+                let end = self.lines[index + 1..limit].iter().position(is_end);
                 match end {
                     _ if has_word(self.lines[index], b"end") => index,
                     Some(end) => index + 1 + end,
@@ -561,18 +563,12 @@ impl SkippedText {
             _ => return false,
         };
         let count = |mark: &[u8]| memchr::memmem::find_iter(code, mark).count();
-        match self.mark {
-            Some(mark) => {
-                if count(mark) % 2 == 1 {
-                    self.mark = None;
-                }
-                true
-            }
-            None => {
-                self.mark = marks.iter().copied().find(|mark| count(mark) % 2 == 1);
-                self.mark.is_some() && marks.iter().any(|mark| code.starts_with(mark))
-            }
+        if let Some(mark) = self.mark {
+            self.mark = Some(mark).filter(|mark| count(mark) % 2 == 0);
+            return true;
         }
+        self.mark = marks.iter().copied().find(|mark| count(mark) % 2 == 1);
+        self.mark.is_some() && marks.iter().any(|mark| code.starts_with(mark))
     }
 }
 
@@ -672,7 +668,7 @@ fn arrow_name<'a>(code: &'a [u8], rest: &'a [u8]) -> Option<&'a [u8]> {
 
 /// The name of a constant, an alias or a variable.
 fn value_name(code: &[u8]) -> Option<&[u8]> {
-    let mut words = code.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut words = code.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let keyword = words.by_ref().take(4).find(|word| contains(&VALUES, word));
     if let Some(keyword) = keyword {
         if keyword == b"typedef" {

@@ -102,16 +102,9 @@ fn decoded(uri: &str) -> Cow<'_, str> {
     let mut rest = path.as_bytes();
     while let Some((byte, after)) = rest.split_first() {
         let hex = after.get(..2).filter(|_| *byte == b'%').and_then(|hex| str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(value) => {
-                bytes.push(value);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
+        let value = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        bytes.push(value.unwrap_or(*byte));
+        rest = value.map_or(after, |_| &after[2..]);
     }
     String::from_utf8(bytes).map_or(Cow::Borrowed(path), Cow::Owned)
 }

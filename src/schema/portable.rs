@@ -60,8 +60,7 @@ fn rewrite(node: &mut Map<String, Value>, side: Side) {
 /// Leaves out an argument, such as `cursor` or `edits.lines`, and allows others than those that are listed.
 pub(super) fn hide(schema: &mut Value, argument: &str) {
     let (list, name) = argument.rsplit_once('.').unwrap_or(("", argument));
-    let place = list.split('.').filter(|part| !part.is_empty());
-    let place: String = place.map(|part| format!("/properties/{part}/items")).collect();
+    let place = if list.is_empty() { String::new() } else { format!("/properties/{list}/items") };
     let object = schema.pointer_mut(&place).and_then(Value::as_object_mut);
     let Some(object) = object else { return };
     object.shift_remove("additionalProperties");

@@ -338,8 +338,8 @@ fn find_name(
     path: &WorkspacePath,
     name: &str,
 ) -> Result<NamedLines, Error> {
-    let content = path.read(context.limits.file_bytes.min(outline::MAX_BYTES))?;
-    match outline::find(&content, path.relative(), name) {
+    let bytes = path.read(context.limits.file_bytes.min(outline::MAX_BYTES))?;
+    match outline::find(&bytes, path.relative(), name) {
         Named::Lines { first, last } => Ok(Ok((i64::try_from(first).ok(), Some(last - first + 1)))),
         Named::Places(rows) => {
             let title = format!("[{name} is defined in {} places of {path}]", rows.len());
@@ -372,11 +372,11 @@ fn outline_of_file(
     path: &WorkspacePath,
     from: Option<i64>,
 ) -> Result<ReadFileOutput, Error> {
-    let content = path.read(context.limits.file_bytes.min(outline::MAX_BYTES))?;
-    let all = outline::definitions(&content, path.relative());
+    let bytes = path.read(context.limits.file_bytes.min(outline::MAX_BYTES))?;
+    let all = outline::definitions(&bytes, path.relative());
     let from = from.and_then(|from| u64::try_from(from).ok()).unwrap_or(1);
     let Outline { rows, nested, next } = Outline::of(&all, from, outline::MAX_ROWS);
-    let lines = counted(count_lines(&content), "line", "lines");
+    let lines = counted(count_lines(&bytes), "line", "lines");
     let title = match (rows.is_empty(), outline::is_known(path.relative())) {
         (false, _) => format!("[outline of {lines}]"),
         (true, true) => format!("[{lines}, no definitions]"),
@@ -568,8 +568,8 @@ impl ReadFileOutput {
             return;
         }
         // A file that cannot be read again has no outline; the page is read.
-        let Ok(content) = path.read(outline::MAX_BYTES) else { return };
-        let all = outline::definitions(&content, path.relative());
+        let Ok(bytes) = path.read(outline::MAX_BYTES) else { return };
+        let all = outline::definitions(&bytes, path.relative());
         self.outline = Outline::of(&all, next, MAX_ROWS_AFTER_PAGE).rows;
     }
 
