@@ -648,7 +648,7 @@ const CALLS: &[(&str, &str, &str, &str)] = &[
         "list_files",
         r#"{"path": "src", "exclude": []}"#,
     ),
-    ("read_multiple_files", r#"{"paths": ["a"]}"#, "read_file", r#"{"path": "a"}"#),
+    ("read_multiple_files", r#"{"paths": ["a"]}"#, "read_file", r#"{"path": ["a"]}"#),
     (
         "move_file",
         r#"{"source": "a", "destination": "b"}"#,
