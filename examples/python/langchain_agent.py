@@ -2,7 +2,7 @@
 
     python langchain_agent.py [DIRECTORY]
 
-Packages: the wheel of ripkit, and langchain.
+Packages: the wheel of ripkit with the extra `langchain`, and langchain.
 """
 
 import asyncio
@@ -13,41 +13,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool, StructuredTool, ToolException
-
-
-def tools_of(toolkit: ripkit.Toolkit) -> list[BaseTool]:
-    """The tools for `create_agent(tools=...)`, with the data of an answer as the artifact."""
-
-    def adapted(spec):
-        def result(answer):
-            if answer.is_error:
-                # With `handle_tool_error` it is a message with the status `error`.
-                raise ToolException(answer.text)
-            images = [
-                {"type": "image", "base64": image.base64, "mime_type": image.mime_type}
-                for image in answer.images
-            ]
-            text = {"type": "text", "text": answer.text}
-            return ([text, *images] if images else answer.text), answer.data
-
-        async def run_async(**arguments):
-            return result(await toolkit.acall(spec["name"], arguments))
-
-        def run(**arguments):
-            return result(toolkit.call(spec["name"], arguments))
-
-        return StructuredTool(
-            name=spec["name"],
-            description=spec["description"],
-            args_schema=spec["inputSchema"],
-            func=run,
-            coroutine=run_async,
-            response_format="content_and_artifact",
-            handle_tool_error=True,
-        )
-
-    return [adapted(spec) for spec in toolkit.specs()]
+from ripkit.langchain import tools_of
 
 
 class Model(BaseChatModel):

@@ -3,7 +3,7 @@ reports.
 
     python openai_agent.py [DIRECTORY]
 
-Packages: the wheel of ripkit, and openai-agents.
+Packages: the wheel of ripkit with the extra `openai-agents`.
 """
 
 import asyncio
@@ -11,44 +11,13 @@ import json
 import sys
 
 import ripkit
-from agents import (
-    Agent,
-    FunctionTool,
-    Model,
-    ModelResponse,
-    Runner,
-    ToolOutputImage,
-    ToolOutputText,
-    Usage,
-    set_tracing_disabled,
-)
+from agents import Agent, Model, ModelResponse, Runner, Usage, set_tracing_disabled
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
     ResponseOutputText,
 )
-
-
-def tools_of(toolkit: ripkit.Toolkit) -> list[FunctionTool]:
-    """The tools for `Agent(tools=...)`, whose arguments the provider enforces (strict mode)."""
-
-    def adapted(spec):
-        async def run(context, arguments: str):
-            # A failure is a text too, by which the model corrects itself.
-            answer = await toolkit.acall(spec["name"], arguments)
-            urls = [f"data:{image.mime_type};base64,{image.base64}" for image in answer.images]
-            images = [ToolOutputImage(image_url=url) for url in urls]
-            return [ToolOutputText(text=answer.text), *images] if images else answer.text
-
-        return FunctionTool(
-            name=spec["name"],
-            description=spec["description"],
-            params_json_schema=spec["parameters"],
-            on_invoke_tool=run,
-            strict_json_schema=True,
-        )
-
-    return [adapted(spec["function"]) for spec in toolkit.specs("openai-strict")]
+from ripkit.openai_agents import tools_of
 
 
 class MadeUp(Model):

@@ -2,31 +2,17 @@
 
     python pydantic_ai_agent.py [DIRECTORY]
 
-Packages: the wheel of ripkit, and pydantic-ai-slim.
+Packages: the wheel of ripkit with the extra `pydantic-ai`.
 """
 
 import asyncio
 import sys
 
 import ripkit
-from pydantic_ai import Agent, BinaryContent, Tool, ToolReturn
+from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
-
-
-def tools_of(toolkit: ripkit.Toolkit) -> list[Tool]:
-    """The tools for `Agent(tools=...)`."""
-
-    def adapted(spec):
-        async def run(**arguments):
-            # A failure is a text too, by which the model corrects itself.
-            answer = await toolkit.acall(spec["name"], arguments)
-            images = [BinaryContent(image.data, media_type=image.mime_type) for image in answer.images]
-            return ToolReturn(answer.text, content=images or None, metadata=answer.data)
-
-        return Tool.from_schema(run, spec["name"], spec["description"], spec["inputSchema"])
-
-    return [adapted(spec) for spec in toolkit.specs()]
+from ripkit.pydantic_ai import tools_of
 
 
 def model(messages, info):

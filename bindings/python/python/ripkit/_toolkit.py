@@ -1,6 +1,5 @@
 """The workspace and the tools over it."""
 
-import functools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -168,13 +167,16 @@ class Toolkit:
         """As `call`, on a thread of the event loop's executor.
 
         If the task is cancelled, so is the call. The task ends when the call has, which is soon, or at
-        once if the call still waits for a thread. `progress` is called on the thread of the event loop.
+        once if the call still waits for a thread. `progress` is called on the thread of the event loop, with
+        the context variables of the task.
         """
         # They take longer to load than all the rest, and few hosts need them.
         import asyncio
+        import contextvars
         import threading
 
         loop = asyncio.get_running_loop()
+        context = contextvars.copy_context()
         token = CancelToken() if cancel is None else cancel.child()
         failures: list[BaseException] = []
 
@@ -187,16 +189,18 @@ class Toolkit:
                 failures.append(failure)
                 token.cancel()
 
+        def forward(files: int, results: int) -> None:
+            loop.call_soon_threadsafe(report, files, results, context=context)
+
         # Taken once, by the thread that begins the call or by the task that gives it up before.
         start = threading.Lock()
 
         def run(arguments: str) -> Answer:
             if not start.acquire(blocking=False):
                 raise asyncio.CancelledError
-            reports = None if progress is None else functools.partial(
-                loop.call_soon_threadsafe, report
+            return self._native.call(
+                name, arguments, token, None if progress is None else forward, timeout, id
             )
-            return self._native.call(name, arguments, token, reports, timeout, id)
 
         future = loop.run_in_executor(None, run, _json(arguments))
         try:
