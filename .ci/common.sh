@@ -46,9 +46,12 @@ check_programs() {
     # The tests compare output byte for byte, so an older one will not do.
     rg --version 2>/dev/null | grep -q '^ripgrep 15' ||
         cargo install --quiet --locked --force --root "$RIPKIT_CI_TOOLS" --version '^15' ripgrep
+    fd --version 2>/dev/null | grep -q '^fd 10' ||
+        cargo install --quiet --locked --force --root "$RIPKIT_CI_TOOLS" --version '^10' fd-find
     # The reference validator of skills.
     tests/tools.sh agentskills 'skills-ref==0.1.1' >/dev/null
     rg --version | head -n 1
+    fd --version
     git --version
 }
 export RIPKIT_AGENTSKILLS="$RIPKIT_CI_TOOLS/agentskills/bin/agentskills"

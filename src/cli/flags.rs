@@ -64,7 +64,7 @@ impl GlobalFlags {
             relaxed: is_given(RELAXED),
             read_only: is_given(READ_ONLY),
             json: is_given(JSON),
-            color: is_coloured(when.as_deref().unwrap_or("auto"), &ColorEnvironment::read()),
+            color: is_coloured(when.as_deref().unwrap_or("auto")),
             // The events cannot express that results were cut.
             all: is_given(ALL) || is_given(EVENTS),
             no_undo: is_given(NO_UNDO),
@@ -198,6 +198,7 @@ pub(super) fn may_look_up_home() -> bool {
 /// What `--color auto` depends on.
 struct ColorEnvironment {
     terminal: bool,
+    force: Option<OsString>,
     no_color: Option<OsString>,
     term: Option<OsString>,
 }
@@ -205,18 +206,26 @@ struct ColorEnvironment {
 impl ColorEnvironment {
     fn read() -> ColorEnvironment {
         let terminal = io::stdout().is_terminal();
-        ColorEnvironment { terminal, no_color: env::var_os("NO_COLOR"), term: env::var_os("TERM") }
+        let (force, no_color) = (env::var_os("CLICOLOR_FORCE"), env::var_os("NO_COLOR"));
+        ColorEnvironment { terminal, force, no_color, term: env::var_os("TERM") }
     }
 }
 
-fn is_coloured(when: &str, environment: &ColorEnvironment) -> bool {
+/// Whether standard output is coloured.
+pub(super) fn is_coloured(when: &str) -> bool {
+    colours(when, &ColorEnvironment::read())
+}
+
+fn colours(when: &str, environment: &ColorEnvironment) -> bool {
     match when {
         "always" => true,
         "never" => false,
         _ => {
             let refused = environment.no_color.as_ref().is_some_and(|value| !value.is_empty());
+            let forced =
+                environment.force.as_ref().is_some_and(|value| !value.is_empty() && value != "0");
             let dumb = environment.term.as_ref().is_some_and(|term| term == "dumb");
-            environment.terminal && !refused && !dumb
+            !refused && (forced || environment.terminal && !dumb)
         }
     }
 }
@@ -422,7 +431,11 @@ mod tests {
     fn colours_are_for_willing_terminals() {
         let environment = |terminal, no_color: Option<&str>, term: Option<&str>| {
             let (no_color, term) = (no_color.map(Into::into), term.map(Into::into));
-            ColorEnvironment { terminal, no_color, term }
+            ColorEnvironment { terminal, force: None, no_color, term }
+        };
+        let forced = |force: &str, no_color| {
+            let force = Some(force.into());
+            ColorEnvironment { force, ..environment(false, no_color, Some("dumb")) }
         };
         let cases = [
             ("auto", environment(true, None, Some("xterm")), true),
@@ -433,9 +446,13 @@ mod tests {
             ("auto", environment(true, None, Some("dumb")), false),
             ("always", environment(false, Some("1"), Some("dumb")), true),
             ("never", environment(true, None, Some("xterm")), false),
+            ("auto", forced("1", None), true),
+            ("auto", forced("0", None), false),
+            ("auto", forced("1", Some("1")), false),
+            ("never", forced("1", None), false),
         ];
         for (number, (when, environment, wanted)) in cases.into_iter().enumerate() {
-            assert_eq!(is_coloured(when, &environment), wanted, "case {number}");
+            assert_eq!(colours(when, &environment), wanted, "case {number}");
         }
     }
 

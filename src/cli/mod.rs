@@ -10,6 +10,7 @@
 mod args;
 mod call;
 mod colour;
+mod find;
 mod flags;
 mod help;
 mod index;
@@ -161,9 +162,9 @@ fn command_line(specs: &[ToolSpec]) -> Command {
         .after_long_help(STATUSES)
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .subcommands(OwnLine::commands())
         .subcommands(tools.map(with_globals).collect::<Vec<_>>())
-        .subcommands(other_commands().into_iter().map(with_globals))
-        .subcommands(OwnLine::commands());
+        .subcommands(other_commands().into_iter().map(with_globals));
     let first = specs.iter().filter_map(|spec| args::examples(spec).into_iter().next());
     let examples: Vec<String> = first.take(MAX_EXAMPLES).collect();
     let line = help::with_layout(line, &examples).help_template(help::DENSE);

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use clap::Command;
 
+use super::find;
+
 /// All of them.
-const ALL: [OwnLine; 0] = [];
+const ALL: [OwnLine; 1] = [OwnLine::new(find::NAME, "fd", find::command, find::run)];
 
 /// A command with a command line of its own.
 #[derive(Clone, Copy)]
@@ -25,7 +27,6 @@ pub(super) struct Typed {
     words: Vec<OsString>,
 }
 
-#[expect(dead_code, reason = "used by the commands that follow")]
 impl OwnLine {
     /// The command `ripkit {name}` with the command line of `program`: its declarations, from which help,
     /// completions and manual page are made, and what runs it and returns the exit status.

@@ -106,10 +106,12 @@ impl TreeWalk {
                 (workspace.clone(), escape::exact_path(path).into_owned())
             }
         };
-        let mut outer = OuterIgnores::default();
-        if self.parents {
-            outer = OuterIgnores::above_with(workspace.root(), self.ignore);
+        // Whether the root lies in a repository counts even where no rules above it do.
+        let mut above = self.ignore;
+        if !self.parents {
+            above = IgnoreChoice { dot: false, git: false, exclude: false, ..above };
         }
+        let mut outer = OuterIgnores::above_with(workspace.root(), above);
         if let Some(file) = &self.global_excludes {
             outer = outer.with_global_excludes(file);
             outer.global_needs_repository = self.ignore.needs_repository;

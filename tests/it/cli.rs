@@ -153,7 +153,7 @@ fn nothing_found_is_status_one() {
 #[test]
 fn short_options_mean_what_they_mean_to_rg_and_fd() {
     let root = tree();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["search", "-s", "TODO"], "src/main.rs:2:// TODO one\n"),
         (&["search", "-is", "TODO"], "src/main.rs:2:// TODO one\n"),
         (&["search", "-silw", "TODO"], "src/deep/lib.rs\nsrc/main.rs\n"),
@@ -168,10 +168,6 @@ fn short_options_mean_what_they_mean_to_rg_and_fd() {
             "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n",
         ),
         (&["search", "-U", r"\{\}\n//"], "src/main.rs:1:fn main() {}\nsrc/main.rs:2:// TODO one\n"),
-        (&["find", "-td", "deep"], "src/deep/\n"),
-        (&["find", "-t", "d"], "src/\nsrc/deep/\n"),
-        (&["find", "--path", "src", "-d1"], "src/main.rs\n"),
-        (&["find", "-HItf", "*.md"], "notes.md\n"),
     ];
     for (words, wanted) in cases {
         assert_eq!(run(root.path(), words), (0, wanted.to_owned(), String::new()), "{words:?}");
@@ -181,7 +177,7 @@ fn short_options_mean_what_they_mean_to_rg_and_fd() {
 #[test]
 fn unsupported_options_name_what_replaces_them() {
     let root = tree();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 3] = [
         (
             &["search", "--files", "src", "notes.md"],
             "--files with several paths is not supported. Instead, list each path by itself.",
@@ -189,10 +185,6 @@ fn unsupported_options_name_what_replaces_them() {
         (
             &["search", "--files", "-g", "!*.md", "-g", "src/**"],
             "--files with a glob after one that excludes is not supported. Instead, give those with `!` last.",
-        ),
-        (
-            &["find", "-e", "rs", "m*"],
-            "-e with a pattern is not supported. Instead, give one glob, as in 'test*.rs'.",
         ),
         (
             &["search", "-T", "no-such-type", "x"],
@@ -240,9 +232,6 @@ fn lines_are_printed_in_the_forms_of_rg() {
     }
     let files = ["search", "--files", "-0", "src"];
     assert_eq!(run(root.path(), &files), found("src/deep/lib.rs\0src/main.rs\0"));
-    let all = ["find", "-0", "*.rs"];
-    assert_eq!(run(root.path(), &all), found("src/deep/lib.rs\0src/main.rs\0"));
-    assert_eq!(run(root.path(), &["find", "-e", "rs", "-e", "md"]).1.lines().count(), 3);
     let empty = root.path().join("none");
     fs::write(&empty, "").expect("a file");
     assert_eq!(run(root.path(), &["search", "-f", "none", "src"]).0, 1);
@@ -287,7 +276,7 @@ fn standard_output_carries_results_only() {
     fs::write(root.path().join("x.bin"), "todo\n\0todo\ntodo\n").expect("a file");
     let path = root.path().join("many.txt");
     fs::write(path, "todo\n".repeat(3)).expect("a file");
-    let cases: [(&[&str], &str, &str); 8] = [
+    let cases: [(&[&str], &str, &str); 7] = [
         (
             &["search", "todo", "many.txt", "-m1"],
             "many.txt:1:todo\n",
@@ -302,11 +291,6 @@ fn standard_output_carries_results_only() {
             &["search", "todo", "many.txt", "--max-results", "1", "--color", "always"],
             "many.txt",
             "... (truncated at 1 match), 1 of 3 matches in 1 file\nTo go on, pass --cursor ",
-        ),
-        (
-            &["find", "*.rs", "--max-results", "1"],
-            "src/deep/lib.rs\n",
-            "... (truncated at 1 result), of 2\nTo go on, pass --cursor ",
         ),
         (
             &["list", "--max-results", "1"],
@@ -324,7 +308,7 @@ fn standard_output_carries_results_only() {
             "... (line 1 has 4 bytes and is cut; ripkit search shows windows of it; \
              its next part is at --offset 1, --column 3; go on with --offset 2)\n",
         ),
-        (&["find", "zebra"], "", "No files found\n"),
+        (&["list", "--pattern", "zebra"], "", "No files found\n"),
     ];
     for (words, wanted, told) in cases {
         let (_, out, error) = run(root.path(), words);
@@ -339,7 +323,7 @@ fn standard_output_carries_results_only() {
     let empty = (0, String::new(), "(empty directory)\n".to_owned());
     assert_eq!(run(root.path(), &["ls", "empty"]), empty);
     // One answer for a program has all of it.
-    let (_, out, error) = run(root.path(), &["find", "zebra", "--json"]);
+    let (_, out, error) = run(root.path(), &["list", "--pattern", "zebra", "--json"]);
     assert!(out.contains("\"text\":\"No files found") && error.is_empty(), "{out}{error}");
 }
 
@@ -385,7 +369,7 @@ fn lists_are_a_path_a_line() {
     let runs: [(&[&str], &str); 5] = [
         (&["list"], all),
         (&["list-files", "--pattern", "*.rs"], rust),
-        (&["find", "*.rs"], rust),
+        (&["find", "rs$"], rust),
         (&["ls"], "notes.md\nsrc/\n"),
         (&["list_directory", "src"], "deep/\nmain.rs\n"),
     ];
@@ -639,11 +623,8 @@ mod bytes {
 
     #[test]
     fn text_on_the_command_line_must_be_utf_8_as_for_rg() {
-        let refused: [&[&[u8]]; 3] = [
-            &[b"search", b"caf\xe9"],
-            &[b"search", b"needle", b"--include", b"*\xe9"],
-            &[b"find", b"\xe9*"],
-        ];
+        let refused: [&[&[u8]]; 2] =
+            [&[b"search", b"caf\xe9"], &[b"search", b"needle", b"--include", b"*\xe9"]];
         for words in refused {
             let (status, out, error) = run_bytes(b"", words);
             assert_eq!((status, out.as_str()), (2, ""), "{error}");

@@ -20,7 +20,11 @@ fn stats_go_to_standard_error_and_leave_the_answer_alone() {
             "src/deep/lib.rs:1:// todo two\nsrc/main.rs:2:// TODO one\n",
             "2 matches\n3 files\n3 directories\n1 skipped: binary\n",
         ),
-        (&["find", "*.md"], "notes.md\n", "4 files\n3 directories\n"),
+        (
+            &["list", "--pattern", "*.md"],
+            "notes.md\n",
+            "1 file\n3 directories\n3 skipped: filtered\n",
+        ),
         (&["list", "--max-depth", "1"], "notes.md\nsrc/\nx.bin\n", "2 files\n1 directory\n"),
     ] {
         let words: Vec<&str> = words.iter().copied().chain(["--stats"]).collect();

@@ -126,8 +126,8 @@ fn answers_with_an_index_are_the_same_to_the_byte() {
         &["search", "todo", "--json-lines", "--no-hidden"],
         &["search", "todo", "--max-results", "1"],
         &["list"],
-        &["find", "*.rs"],
-        &["find", "*.none"],
+        &["list", "--pattern", "*.rs"],
+        &["list", "--pattern", "*.none"],
     ];
     for words in calls {
         let (plain_status, plain, told) = asked(&workspace, words);
@@ -247,7 +247,7 @@ fn a_directory_inside_the_workspace_is_refused() {
         ("cache", &["search", "todo", "--index", "cache"][..]),
         ("cache", &["index", "build", "--dir", "cache"]),
         (&inside, &["list", "--index", &inside]),
-        (".", &["find", "*", "--index", "."]),
+        (".", &["list", "--pattern", "*", "--index", "."]),
     ] {
         let (status, out, error) = run(&root, words);
         assert_eq!((status, out.as_str()), (2, ""), "{words:?}");
@@ -294,7 +294,7 @@ fn a_refused_call_makes_no_directory_for_the_index() {
         (&["search", "todo", "--index", "cache/new"], "inside the workspace"),
         (&["search", "todo", "--index", "cache/../cache/new"], "inside the workspace"),
         (&["list", "--index", &absolute], "inside the workspace"),
-        (&["find", "*", "--index", "new"], "inside the workspace"),
+        (&["list", "--pattern", "*", "--index", "new"], "inside the workspace"),
         (&["index", "build", "--dir", "new"], "inside the workspace"),
         (&["index", "status", "--dir", "new"], "no such directory"),
         (&["index", "clear", "--dir", "new"], "no such directory"),
@@ -302,7 +302,7 @@ fn a_refused_call_makes_no_directory_for_the_index() {
         // Refused for another reason, after the index was opened.
         (&["search", "(", "--index", &outside], "invalid pattern"),
         (&["list", "missing", "--index", &outside], "no such file or directory"),
-        (&["find", "{", "--index", &outside], "invalid"),
+        (&["list", "--pattern", "{", "--index", &outside], "invalid"),
     ];
     for (words, why) in calls {
         for more in [&[][..], &["--read-only"], &["--relaxed"]] {
@@ -457,7 +457,7 @@ fn completions_and_the_manual_know_the_command() {
         help.lines().any(|line| line.starts_with("  index ") && line.ends_with(told)),
         "{help}"
     );
-    for (command, has_it) in [("search", true), ("list", true), ("find", true), ("ls", false)] {
+    for (command, has_it) in [("search", true), ("list", true), ("find", false), ("ls", false)] {
         let help = answer(&workspace, &[command, "-h"]);
         assert_eq!(help.contains("--index <DIR>"), has_it, "{command}");
     }

@@ -26,6 +26,9 @@ mod cases;
 // The `ripkit` program, from its arguments to its exit status.
 #[cfg(feature = "cli")]
 mod cli;
+// Command lines of fd and of other programs, with the same output.
+#[cfg(all(unix, feature = "cli"))]
+mod cli_fd;
 // The program's help, suggestions, completions and manual pages.
 #[cfg(feature = "cli")]
 mod cli_help;

@@ -68,7 +68,7 @@ fn no_tool_starts_a_program() {
     let edit = ["edit", "a.txt", "--old-text", "one", "--new-text", "two"];
     for words in [
         &["search", "one"][..],
-        &["find", "*.rs"],
+        &["find", "-t", "x", "rs"],
         &edit,
         &["call", "read_file", r#"{"path": "a.txt"}"#],
         &["call", "write_file", r#"{"path": "d/e.txt", "content": "x"}"#],

@@ -1,0 +1,210 @@
+//! Command lines of fd, and those of the other programs whose habits the commands keep.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::cli::{ripkit, run};
+use crate::harness::{disk_dir, has_program, put, set_mode};
+
+/// A tree in which each option of fd makes a difference.
+fn tree() -> TempDir {
+    let root = disk_dir();
+    let at = |path: &str| root.path().join(path);
+    for path in
+        [".git", "src/deep", "docs", "tests", "empty", "marked", "foo", "-rf", "A dir", ".hidden"]
+    {
+        fs::create_dir_all(at(path)).expect("a directory");
+    }
+    let names = "src/main.rs src/lib.rs src/mod1.rs src/deep/lib.rs src/deep/x.RS docs/guide.md \
+        docs/note.txt tests/lib_test.rs README.md readme.txt Xorgrc xinitrc a+b ü.txt pack.tar.gz \
+        secret.log src/ignored.txt .env .hidden/x marked/inner -- -rf/in foo/ab";
+    names
+        .split(' ')
+        .filter(|name| !name.is_empty())
+        .for_each(|name| put(&at(name), name.as_bytes()));
+    let contents: [(&str, &[u8]); 13] = [
+        ("two words", b"2"),
+        ("A dir/f", b"q"),
+        ("nothing", b""),
+        ("marked/mark", b""),
+        ("a.ign", b""),
+        ("src/deep/a.ign", b""),
+        ("five", b"12345"),
+        ("big.bin", &[b'x'; 2000]),
+        (".gitignore", b"*.log\n"),
+        (".fdignore", b"ignored.txt\n"),
+        (".ignore", b"a.ign\n"),
+        ("docs/.gitignore", b"note.txt\n"),
+        ("rules", b"docs/\n*.rs\n!main.rs\n"),
+    ];
+    for (path, content) in contents {
+        put(&at(path), content);
+    }
+    put(&at("run.sh"), b"#!/bin/sh\n");
+    set_mode(&at("run.sh"), 0o755);
+    for (target, path) in [
+        ("src", "link-to-src"),
+        ("nowhere", "dangling"),
+        ("main.rs", "src/link.rs"),
+        ("../..", "src/deep/up"),
+    ] {
+        symlink(target, at(path)).expect("a link");
+    }
+    let made = Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo starts");
+    assert!(made.success());
+    // The file of the socket stays when nobody listens any more.
+    drop(UnixListener::bind(at("sock")).expect("a socket"));
+    for (date, path) in [("2019-06-01T12:00:00Z", "docs/guide.md"), ("2001-01-01", "src/lib.rs")] {
+        let touched = Command::new("touch").arg("-d").arg(date).arg(at(path)).status();
+        assert!(touched.expect("touch starts").success());
+    }
+    let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"bad\xff.txt");
+    put(&root.path().join(name), b"");
+    root
+}
+
+/// The words of a line for a shell that knows only single quotes.
+pub(crate) fn shell_words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    for letter in line.chars() {
+        match letter {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A program by the name of another one, in a directory of its own.
+fn link(name: &str) -> (TempDir, PathBuf) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join(name);
+    symlink(env!("CARGO_BIN_EXE_ripkit"), &path).expect("a link");
+    (directory, path)
+}
+
+/// The status, and the output in lines or parts that end in NUL, in order.
+fn outcome(program: &Path, words: &[String], directory: &Path) -> (i32, Vec<Vec<u8>>, String) {
+    let mut command = Command::new(program);
+    command.args(words).current_dir(directory).stdin(Stdio::null());
+    for name in ["RIPKIT_ROOT", "NO_COLOR", "CLICOLOR_FORCE", "XDG_CONFIG_HOME"] {
+        command.env_remove(name);
+    }
+    command.env("HOME", "/nonexistent").env("LS_COLORS", "di=01;34:ln=01;36:ex=01;32:*.md=33");
+    let output = command.output().expect("the program starts");
+    let end = if output.stdout.contains(&0) { 0 } else { b'\n' };
+    let mut parts: Vec<Vec<u8>> =
+        output.stdout.split(|byte| *byte == end).map(<[u8]>::to_vec).collect();
+    parts.sort();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().expect("no signal"), parts, errors)
+}
+
+#[test]
+fn command_lines_of_fd_print_the_same_or_are_refused_by_name() {
+    if !has_program("fd") {
+        return;
+    }
+    let root = tree();
+    let (_directory, linked) = link("fd");
+    let lines = include_str!("../../fixtures/command_lines/fd.txt");
+    let (mut equal, mut refused, mut other) = (0, 0, Vec::new());
+    for line in lines.lines().filter(|line| !line.starts_with('#')) {
+        let (is_refused, typed) = match line.strip_prefix("! ") {
+            // They start programs, which that feature allows.
+            Some(_) if cfg!(feature = "command") && line.contains(['x', 'X', 'l']) => continue,
+            Some(typed) => (true, typed),
+            None => (false, line),
+        };
+        let (below, typed) = typed.split_once("> ").unwrap_or((".", typed));
+        let words = &shell_words(typed)[1..];
+        let directory = root.path().join(below);
+        let (status, printed, said) = outcome(&linked, words, &directory);
+        if is_refused {
+            assert_eq!((status, printed), (2, vec![Vec::new()]), "{line}: {said}");
+            assert!(said.contains("of fd is not supported"), "{line}: {said}");
+            refused += 1;
+            continue;
+        }
+        let (wanted_status, wanted, _) = outcome(Path::new("fd"), words, &directory);
+        if (status, &printed) == (wanted_status, &wanted) {
+            equal += 1;
+        } else {
+            other.push(format!("{line}: {status}, not {wanted_status}: {said}"));
+        }
+    }
+    assert!(other.is_empty(), "{}", other.join("\n"));
+    assert!(equal >= 140 && (refused == 10 || cfg!(feature = "command")), "{equal} {refused}");
+}
+
+#[test]
+fn find_is_in_path_order_and_the_same_by_both_names() {
+    let root = tree();
+    let (_directory, linked) = link("fd");
+    let wanted = "src/deep/\nsrc/deep/lib.rs\nsrc/deep/up\nsrc/deep/x.RS\nsrc/lib.rs\nsrc/link.rs\n\
+        src/main.rs\nsrc/mod1.rs\ndocs/guide.md\n";
+    for threads in ["1", "2", "7"] {
+        let words = [".", "src", "docs", "--threads", threads];
+        let printed = run(root.path(), &[&["find"], &words[..]].concat());
+        assert_eq!(printed, (0, wanted.to_owned(), String::new()));
+        let output = Command::new(&linked).args(words).current_dir(root.path()).output();
+        assert_eq!(String::from_utf8_lossy(&output.expect("it starts").stdout), wanted);
+    }
+}
+
+#[test]
+fn with_a_root_nothing_outside_is_found() {
+    let root = tree();
+    symlink("/etc", root.path().join("out")).expect("a link");
+    let inner = root.path().join("src");
+    let (status, printed, said) = run(&inner, &["--root", ".", "find", "readme", ".."]);
+    assert_eq!((status, printed.as_str()), (1, ""), "{said}");
+    assert!(said.contains("outside"), "{said}");
+    let (status, printed, _) = run(root.path(), &["find", "--root", ".", "-L", ".", "out"]);
+    assert_eq!((status, printed.as_str()), (1, ""));
+    let mut command = ripkit(&inner);
+    let output = command.args(["find", "-L", "passwd", "../out"]).output().expect("it starts");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("../out/passwd\n"));
+    // From elsewhere, it looks in the root.
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let mut command = ripkit(elsewhere.path());
+    let output = command.args(["find", "main"]).env("RIPKIT_ROOT", &inner).output();
+    assert_eq!(output.expect("it starts").stdout, b"main.rs\n");
+}
+
+#[cfg(feature = "command")]
+#[test]
+fn commands_run_with_what_is_found_and_print_in_path_order() {
+    let root = tree();
+    let cases: [(&[&str], i32, &str); 7] = [
+        (&["-e", "md", "-x", "echo", "{/.}"], 0, "README\nguide\n"),
+        (&["-e", "md", "-j", "1", "-x", "echo", "{/.}"], 0, "README\nguide\n"),
+        (&["-e", "md", "-x", "echo", "a", ";", "-x", "echo", "{//}"], 0, "a\n.\na\n./docs\n"),
+        (&["-e", "md", "-X", "echo", "{}", "end"], 0, "./README.md ./docs/guide.md end\n"),
+        (&["-e", "rs", "-X", "echo", "--batch-size", "2"], 0, ""),
+        (&["-e", "md", "-x", "false"], 1, ""),
+        (&["-e", "md", "-X", "no-such-program"], 1, ""),
+    ];
+    for (words, status, printed) in cases {
+        let (got, out, said) = run(root.path(), &[&["find"], words].concat());
+        assert_eq!(got, status, "{words:?}: {said}");
+        if !words.contains(&"--batch-size") {
+            assert_eq!(out, printed, "{words:?}");
+        }
+    }
+    for words in [&["-X", "echo", "{}", "{}"][..], &["-X", "{}"], &["-x"], &["-q", "-x", "echo"]] {
+        assert_eq!(run(root.path(), &[&["find"], words].concat()).0, 2, "{words:?}");
+    }
+    let (status, out, _) = run(root.path(), &["find", "-l", "-e", "md"]);
+    assert!(status == 0 && out.lines().all(|line| line.starts_with("-rw")), "{out}");
+}
