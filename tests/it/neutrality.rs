@@ -403,7 +403,8 @@ fn the_program_has_no_call_that_changes_a_setting() {
     {
         assert!(!names(function), "{function}");
     }
-    assert_eq!(names("chdir"), cfg!(feature = "command"), "only for programs that are started");
+    // The program, not the library, goes to the directory of `find -C`.
+    assert!(names("chdir"), "the name was not found");
 }
 
 #[test]
