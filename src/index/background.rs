@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::context::{Call, Cancel};
 use crate::index::Index;
-use crate::index::indexer::{self, ScanMode, Scanned};
+use crate::index::indexer::{self, ScanMode};
 use crate::pool::{Pool, lock};
 
 /// How long to wait after a run that indexed files before the next one.
@@ -89,22 +89,22 @@ fn run(index: &Index, call: &Call) -> u64 {
     let pool = Pool::new(index.inner.threads);
     let scan = |call: &Call, mode| {
         indexer::scan_tree(index, (&pool, call), mode)
-            .map_or_else(|_| Scanned::default(), |(scanned, _)| scanned)
+            .map_or((0, 0), |(scanned, _)| scanned.counts())
     };
-    let mut scanned = scan(call, ScanMode::Background);
-    if scanned.skipped > 0 && call.stop_reason().is_none() {
+    let (mut indexed, skipped) = scan(call, ScanMode::Background);
+    if skipped > 0 && call.stop_reason().is_none() {
         thread::sleep(RACY_REST);
-        scanned.indexed += scan(call, ScanMode::Background).indexed;
+        indexed += scan(call, ScanMode::Background).0;
     }
     let limited = call.clone().with_timeout(MAX_IGNORED_TIME);
-    scanned.indexed += scan(&limited, ScanMode::Ignored).indexed;
+    indexed += scan(&limited, ScanMode::Ignored).0;
     // First, because the file has them compacted, too.
     index.files().signatures().compact();
-    if scanned.indexed > 0 {
+    if indexed > 0 {
         // An error has no caller to go to; the next save reports it.
         let _ = index.save_if_worth();
     }
-    scanned.indexed
+    indexed
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Generation {
     /// The generation of the call, whose own observations are valid.
-    pub(crate) current: u64,
+    current: u64,
     /// Observations of earlier generations are invalid, even if a watch reported no change.
-    pub(crate) min_valid: u64,
+    min_valid: u64,
 }
 
 /// The changes that a watch reported of a directory.
@@ -49,6 +49,24 @@ impl Default for DirChanges {
     }
 }
 
+impl Generation {
+    /// The generation `current`, to which observations before `min_valid` mean nothing.
+    pub(super) const fn new(current: u64, min_valid: u64) -> Generation {
+        Generation { current, min_valid }
+    }
+
+    /// Whether the call may use observations of earlier ones.
+    #[cfg(test)]
+    pub(super) fn allows_earlier(self) -> bool {
+        self.min_valid < self.current
+    }
+
+    /// Its number.
+    pub(super) fn current(self) -> u64 {
+        self.current
+    }
+}
+
 impl DirChanges {
     /// Whether the directory is watched.
     pub(super) fn is_watched(&self) -> bool {
@@ -69,8 +87,9 @@ impl DirChanges {
     /// Whether all files that were added up are unchanged since.
     pub(super) fn contents_unchanged(&self, totals: &FileTotals, generation: Generation) -> bool {
         // What changed before they were added up was known then.
-        self.is_watched_since(totals.verified, generation)
-            && self.latest.load(Ordering::Acquire) <= totals.generation
+        let (added_up, verified) = totals.times();
+        self.is_watched_since(verified, generation)
+            && self.latest.load(Ordering::Acquire) <= added_up
     }
 
     /// Whether the watch reported everything that happened since the generation `verified` began.

@@ -20,7 +20,7 @@ const MAX_CHANGED: usize = 64;
 /// Directories are read from the cache where they are unchanged, and otherwise from disk into it.
 impl DirSource for IndexView {
     fn outer_rules(&self, workspace: &Workspace, warnings: &mut Vec<String>) -> IgnoreRules {
-        self.cache.outer_rules(workspace, warnings)
+        self.cache().outer_rules(workspace, warnings)
     }
 
     fn ancestor_rules(
@@ -34,7 +34,7 @@ impl DirSource for IndexView {
         let cached = self.ancestor_dir(&prefix.into(), dir).and_then(|cached| {
             let open = || Ok(OpenDir::new(dir.traverse(b".")?, &OpenCount::default()));
             let mut own_warnings = Vec::new();
-            let with = (self.generation, self.cache.budget());
+            let with = (self.generation(), self.cache().budget());
             let rules = cached.enter(workspace, above, &open, &mut own_warnings, with).ok()?;
             warnings.append(&mut own_warnings);
             Some(rules)
@@ -43,10 +43,11 @@ impl DirSource for IndexView {
     }
 
     fn selection(&self, options: &WalkOptions, tasks: &[InitialTask]) -> SelectionLookup {
-        let Some(key) = SelectionKey::of(options, tasks).filter(|_| self.cache.is_watched()) else {
+        let Some(key) = SelectionKey::of(options, tasks).filter(|_| self.cache().is_watched())
+        else {
             return SelectionLookup::Unknown;
         };
-        let selections = &self.cache.selections;
+        let selections = &self.cache().selections();
         match selections.get(&key) {
             Some(State::Unfit) => SelectionLookup::Unknown,
             None => {
@@ -56,8 +57,8 @@ impl DirSource for IndexView {
             Some(State::Seen) => SelectionLookup::Wanted,
             Some(State::Kept(kept)) => {
                 let roots = tasks.iter().filter(|task| self.is_other(task, &kept)).count();
-                let changed = roots + kept.changed(self.generation);
-                if changed == 0 && kept.has_rules(self.generation, &|dir| self.open(dir)) {
+                let changed = roots + kept.changed(self.generation());
+                if changed == 0 && kept.has_rules(self.generation(), &|dir| self.open(dir)) {
                     return SelectionLookup::Known(kept.selection().clone());
                 }
                 selections.put(key, State::Seen);
@@ -80,7 +81,7 @@ impl DirSource for IndexView {
         let state = self
             .kept(options, tasks, selection)
             .map_or(State::Unfit, |kept| State::Kept(Arc::new(kept)));
-        self.cache.selections.put(key, state);
+        self.cache().selections().put(key, state);
     }
 
     fn known_entry(&self, path: &[u8]) -> Option<(Kind, Option<FileId>)> {
@@ -88,8 +89,8 @@ impl DirSource for IndexView {
         for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
             dir = self.current_dir(path.get(..=at)?)?;
         }
-        let name = path.strip_prefix(&*dir.prefix)?;
-        dir.listing.find(name)
+        let name = path.strip_prefix(&**dir.prefix())?;
+        dir.listing().find(name)
     }
 
     fn read(
@@ -98,27 +99,29 @@ impl DirSource for IndexView {
         directory: &PendingDir,
         report: &mut DirectoryReport,
     ) -> io::Result<DirContents> {
-        let stat = || directory.parent.open()?.stat(&directory.name);
-        if let Some(cached) = self.directory(&directory.prefix, directory.is_in_place, &stat) {
-            let root = walk.workspace.root_handle();
-            let handle = DirHandle::lazy(root, cached.prefix.clone(), cached.volume, walk.open);
+        let is_in_place = directory.is_in_place();
+        if let Some(cached) = self.directory(directory.prefix(), is_in_place, &|| directory.stat())
+        {
+            let root = walk.workspace().root_handle();
+            let handle =
+                DirHandle::lazy(root, cached.prefix().clone(), cached.volume(), walk.open_count());
             if self.wants_watch(&cached) {
                 let dir = handle.open()?;
                 // The path may lead to another directory by now.
-                if cached.identity == RecentFingerprint::of(&dir).identity() {
-                    self.watch(&cached.prefix, &cached.changes, &dir);
+                if cached.has_identity(RecentFingerprint::of(&dir).identity()) {
+                    self.watch(cached.prefix(), cached.changes(), &dir);
                 }
             }
             let contents = self.contents(walk, directory, &cached, handle, report)?;
-            return Ok(DirContents { is_unchanged: true, ..contents });
+            return Ok(contents.unchanged());
         }
-        let dir = directory.parent.open_child(&directory.name, walk.open)?;
-        if dir.volume != Volume::Disk {
+        let dir = directory.open(walk.open_count())?;
+        if dir.volume() != Volume::Disk {
             return Ok(DiskDirs::contents(walk, directory, &dir, report));
         }
         // Before the entries are read, so that no later change is missed.
         let stamp = RecentFingerprint::of(&dir);
-        let changes = self.changes(&directory.prefix, stamp, &dir);
+        let changes = self.changes(directory.prefix(), stamp, &dir);
         let errors_before = report.stats.trouble.len();
         let (listing, ignore_files) = walk.list(&dir, directory, report);
         if report.interrupted || report.stats.trouble.len() > errors_before {
@@ -126,8 +129,8 @@ impl DirSource for IndexView {
             return Ok(DiskDirs::filtered(walk, directory, &dir, listed, report));
         }
         let known = (listing, ignore_files);
-        let cached = self.insert_listed(&directory.prefix, known, (stamp, changes));
-        let handle = DirHandle::hold(&dir, walk.workspace.root_handle(), &directory.prefix);
+        let cached = self.insert_listed(directory.prefix(), known, (stamp, changes));
+        let handle = DirHandle::hold(&dir, walk.workspace().root_handle(), directory.prefix());
         self.contents(walk, directory, &cached, handle, report)
     }
 }
@@ -142,37 +145,36 @@ impl IndexView {
         handle: DirHandle,
         report: &mut DirectoryReport,
     ) -> io::Result<DirContents> {
-        let budget = self.cache.budget();
-        let rules = if walk.options.no_ignore {
+        let budget = self.cache().budget();
+        let rules = if walk.options().no_ignore {
             IgnoreRules::default()
         } else {
-            let (warnings, with) = (&mut report.stats.warnings, (self.generation, budget));
+            let (warnings, with) = (&mut report.stats.warnings, (self.generation(), budget));
             let open = || handle.open();
-            cached.enter(walk.workspace, &directory.rules, &open, warnings, with)?
+            cached.enter(walk.workspace(), directory.rules(), &open, warnings, with)?
         };
-        let listing = || DirListing::clone(&cached.listing);
-        let filter = || walk.filter(directory, cached.volume, &rules).apply_rules(listing());
+        let listing = || DirListing::clone(cached.listing());
+        let filter = || walk.filter(directory, cached.volume(), &rules).apply_rules(listing());
         // What lies before the position to resume at is not even counted, so such a result is of no
         // use to other walks.
-        let filtered = if walk.options.resumes_below(&directory.prefix) {
+        let filtered = if walk.options().resumes_below(directory.prefix()) {
             Arc::new(filter())
         } else {
-            cached.filtered(FilterKey::of(walk.options, &rules), budget, filter)
+            cached.filtered(FilterKey::of(walk.options(), &rules), budget, filter)
         };
-        let volume = cached.volume;
-        Ok(DirContents { handle, volume, rules, filtered, is_unchanged: false })
+        let volume = cached.volume();
+        Ok(DirContents::new((handle, volume), rules, filtered))
     }
 
     /// A directory that is valid without checking it.
     fn current_dir(&self, prefix: &[u8]) -> Option<Arc<SnapshotDir>> {
-        self.cache.directory(prefix).filter(|dir| dir.is_current(self.generation))
+        self.cache().directory(prefix).filter(|dir| dir.is_current(self.generation()))
     }
 
     /// Whether a root is not, or no more, the directory that a selection has.
     fn is_other(&self, task: &InitialTask, kept: &KeptSelection) -> bool {
         let InitialTask::ReadDir(root) = task else { return false };
-        let stat = || root.parent.open()?.stat(&root.name);
-        let now = self.directory(&root.prefix, root.is_in_place, &stat);
+        let now = self.directory(root.prefix(), root.is_in_place(), &|| root.stat());
         !now.is_some_and(|now| kept.has(&now))
     }
 
@@ -185,22 +187,23 @@ impl IndexView {
     ) -> Option<KeptSelection> {
         let (mut dirs, mut ruled) = (Vec::new(), Vec::new());
         for selected in selection.directories() {
-            let dir = self.cache.directory(&selected.prefix)?;
-            if !dir.is_current(self.generation) || !selected.listing.is_part_of(&dir.listing) {
+            let dir = self.cache().directory(selected.prefix())?;
+            if !dir.is_current(self.generation()) || !selected.is_part_of(dir.listing()) {
                 return None;
             }
             if dir.is_ruled() && !options.no_ignore {
-                ruled.push((dir.clone(), selected.above.clone(), selected.inside.clone()));
+                let (above, inside) = selected.rules();
+                ruled.push((dir.clone(), above.clone(), inside.clone()));
             }
             dirs.push(dir);
         }
         for task in tasks {
             if let InitialTask::Visit(_, batch) = task {
-                dirs.push(self.cache.directory(&batch.prefix)?);
+                dirs.push(self.cache().directory(batch.prefix())?);
             }
         }
         let bytes = selection.bytes() + dirs.len() * size_of::<usize>();
-        let memory = self.cache.budget().reserve(bytes, 0)?;
+        let memory = self.cache().budget().reserve(bytes, 0)?;
         Some(KeptSelection::new(selection.clone(), dirs, ruled, memory))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::index::file_table::Slot;
+use crate::index::file_table::FileTable;
 use crate::index::snapshot_dir::SnapshotDir;
 use ripkit_fs::os::Kind;
 
@@ -33,15 +33,15 @@ impl DirTable {
 
     /// Whether a directory fits in the place of the one of its path, if all may take `max` bytes.
     pub(super) fn has_room(&self, dir: &SnapshotDir, max: usize) -> bool {
-        let old = self.get(&dir.prefix).map_or(0, |old| size(old));
+        let old = self.get(dir.prefix()).map_or(0, |old| size(old));
         self.bytes - old + size(dir) <= max
     }
 
     /// Adds a directory in the place of the one of its path, if there is one.
     pub(super) fn insert(&mut self, dir: Arc<SnapshotDir>) {
-        self.remove(&dir.prefix);
+        self.remove(dir.prefix());
         self.bytes += size(&dir);
-        self.known.insert(dir.prefix.clone(), dir);
+        self.known.insert(dir.prefix().clone(), dir);
     }
 
     pub(super) fn remove(&mut self, prefix: &[u8]) {
@@ -73,23 +73,23 @@ pub(super) fn lies_below(prefix: &[u8], gone: &[Vec<u8>]) -> bool {
 }
 
 fn size(cached: &SnapshotDir) -> usize {
-    let files = cached.listing.len() * Slot::BYTES;
-    cached.prefix.len() + cached.listing.bytes() + files + DIRECTORY_BYTES
+    let files = cached.listing().len() * FileTable::BYTES_OF_FILE;
+    cached.prefix().len() + cached.listing().bytes() + files + DIRECTORY_BYTES
 }
 
 /// The paths of directories that were in `old` and are not in `new`, sorted; all of them, if the
 /// two are not the same directory.
 pub(super) fn vanished(old: &SnapshotDir, new: &SnapshotDir) -> Vec<Vec<u8>> {
-    let new = if old.is_same_directory(new) { names(new) } else { Vec::new() };
+    let new = if old.has_identity(new.stamps().0) { names(new) } else { Vec::new() };
     let gone = names(old).into_iter().filter(|name| new.binary_search(name).is_err());
-    let mut gone: Vec<_> = gone.map(|name| [&*old.prefix, &name, b"/"].concat()).collect();
+    let mut gone: Vec<_> = gone.map(|name| [&**old.prefix(), &name, b"/"].concat()).collect();
     gone.sort_unstable();
     gone
 }
 
 /// The names of its directories, in order.
 fn names(cached: &SnapshotDir) -> Vec<Vec<u8>> {
-    let entries = (0..cached.listing.len()).filter_map(|index| cached.listing.get(index));
+    let entries = (0..cached.listing().len()).filter_map(|index| cached.listing().get(index));
     let directories = entries.filter(|(_, kind)| *kind == Kind::Directory);
     let mut names: Vec<_> = directories.map(|(name, _)| name.to_vec()).collect();
     names.sort_unstable();
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(table.bytes(), sum(&table));
         assert!(table.bytes() < before);
         let mut removed = Vec::new();
-        table.remove_below(&[b"a-b/".to_vec()], |dir| removed.push(dir.prefix.to_vec()));
+        table.remove_below(&[b"a-b/".to_vec()], |dir| removed.push(dir.prefix().to_vec()));
         removed.sort();
         assert_eq!(removed, [b"a-b/".to_vec(), b"a-b/a/".to_vec()]);
         assert_eq!(table.bytes(), sum(&table));

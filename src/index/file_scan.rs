@@ -64,7 +64,7 @@ impl FileScan {
             Content::Text(builder.build(text))
         };
         let FileScan { fingerprint, has_one_name } = self;
-        Some(KnownFile { fingerprint, text_bytes: text.len() as u64, content, has_one_name })
+        Some(KnownFile::new((fingerprint, has_one_name), text.len() as u64, content))
     }
 }
 

@@ -19,12 +19,12 @@ pub(crate) const WHOLE: u64 = 1 << 20;
 /// What is known of the content of a file, for as long as its fingerprint is the same.
 #[derive(Debug)]
 pub(crate) struct KnownFile {
-    pub(crate) fingerprint: Fingerprint,
+    fingerprint: Fingerprint,
     /// Bytes of its text, decoded.
-    pub(crate) text_bytes: u64,
-    pub(crate) content: Content,
+    text_bytes: u64,
+    content: Content,
     /// Whether the file has no other name, through which a change would not be reported.
-    pub(crate) has_one_name: bool,
+    has_one_name: bool,
 }
 
 /// What the content is to a search.
@@ -75,7 +75,7 @@ struct Slots {
 
 /// What is known of one file.
 #[derive(Debug)]
-pub(super) struct Slot {
+struct Slot {
     known: Option<Known>,
     /// The generation of the last call that found the file unchanged.
     verified: AtomicU64,
@@ -87,20 +87,20 @@ pub(super) struct Slot {
 
 /// What is known of the content of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    pub(super) fingerprint: Fingerprint,
-    pub(super) text_bytes: u64,
-    pub(super) class: ContentClass,
+struct Known {
+    fingerprint: Fingerprint,
+    text_bytes: u64,
+    class: ContentClass,
     /// When it was recorded, as counted by the table; 0 for what was stored.
-    pub(super) recorded: u64,
+    recorded: u64,
 }
 
 /// A file of a stored index.
 #[derive(Debug)]
 pub(super) struct StoredFile {
-    pub(super) known: Option<Known>,
+    known: Option<Known>,
     /// The changes of its directory.
-    pub(super) changes: Arc<DirChanges>,
+    changes: Arc<DirChanges>,
 }
 
 /// Which files a search has to open, as far as the signatures tell.
@@ -112,10 +112,42 @@ pub(crate) struct Candidates {
     recorded: u64,
 }
 
-impl Slot {
-    /// Memory of a slot, in bytes.
-    pub(super) const BYTES: usize = size_of::<Slot>();
+impl KnownFile {
+    pub(super) fn new(
+        (fingerprint, has_one_name): (Fingerprint, bool),
+        text_bytes: u64,
+        content: Content,
+    ) -> KnownFile {
+        KnownFile { fingerprint, text_bytes, content, has_one_name }
+    }
 
+    /// Bytes of its text, decoded.
+    pub(super) fn text_bytes(&self) -> u64 {
+        self.text_bytes
+    }
+
+    pub(super) fn content(&self) -> &Content {
+        &self.content
+    }
+}
+
+impl StoredFile {
+    /// A file of a directory with these `changes`, with what [`FileTable::known`] returned of it.
+    pub(super) fn new(
+        known: Option<(Fingerprint, u64, ContentClass)>,
+        changes: Arc<DirChanges>,
+    ) -> StoredFile {
+        let known = known.map(|(fingerprint, text_bytes, class)| Known {
+            fingerprint,
+            text_bytes,
+            class,
+            recorded: 0,
+        });
+        StoredFile { known, changes }
+    }
+}
+
+impl Slot {
     /// Whether a watch would have reported a change.
     fn is_current(&self, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
@@ -136,7 +168,7 @@ impl Slot {
         let is_same = stat.kind == Kind::File && Fingerprint::of(&stat) == known.fingerprint;
         // A watch does not report what is written through a hard link elsewhere.
         if is_same && stat.links == 1 {
-            self.verified.fetch_max(generation.current, Ordering::AcqRel);
+            self.verified.fetch_max(generation.current(), Ordering::AcqRel);
         }
         is_same
     }
@@ -158,6 +190,9 @@ impl Known {
 }
 
 impl FileTable {
+    /// Memory that a file takes, in bytes.
+    pub(super) const BYTES_OF_FILE: usize = size_of::<Slot>();
+
     pub(super) fn new(bits_per_byte: BitsPerByte) -> FileTable {
         let signatures = Signatures::new(bits_per_byte);
         FileTable { slots: RwLock::default(), signatures, recorded: AtomicU64::new(0) }
@@ -182,9 +217,11 @@ impl FileTable {
         FileTable { slots, signatures, recorded: AtomicU64::new(0) }
     }
 
-    /// What is known of a file, to be stored.
-    pub(super) fn known(&self, file: FileId) -> Option<Known> {
-        self.read().get(file).and_then(|slot| slot.known)
+    /// What is known of a file, to be stored: its fingerprint, the bytes of its text, and what it is
+    /// to a search.
+    pub(super) fn known(&self, file: FileId) -> Option<(Fingerprint, u64, ContentClass)> {
+        let known = self.read().get(file).and_then(|slot| slot.known)?;
+        Some((known.fingerprint, known.text_bytes, known.class))
     }
 
     /// Gives the files of a listing their numbers: those that they had in `old`, and else new ones.
@@ -314,32 +351,16 @@ impl FileTable {
         generation: Generation,
     ) -> Option<FileTotals> {
         let slots = self.read();
-        let nothing = FileTotals {
-            texts: 0,
-            text_bytes: 0,
-            max_text_bytes: 0,
-            binaries: 0,
-            range: (FileId(u32::MAX), FileId(0)),
-            recorded: 0,
-            generation: generation.current,
-            verified: generation.current,
-        };
+        let nothing = FileTotals::new(generation.current());
         files.try_fold(nothing, |mut totals, file| {
             let file = file?;
             let slot = slots.get(file)?;
             let known = slot.known.as_ref()?;
             match known.exclude(file, candidates)? {
-                Excluded::Binary => totals.binaries += 1,
-                Excluded::Text(bytes) => {
-                    totals.texts += 1;
-                    totals.text_bytes += if bytes > WHOLE { 0 } else { bytes };
-                    totals.max_text_bytes = totals.max_text_bytes.max(bytes);
-                }
+                Excluded::Binary => totals.add_binary(),
+                Excluded::Text(bytes) => totals.add_text(bytes, bytes <= WHOLE),
             }
-            let (first, last) = totals.range;
-            totals.range = (first.min(file), last.max(file));
-            totals.recorded = totals.recorded.max(known.recorded);
-            totals.verified = totals.verified.min(slot.verified.load(Ordering::Acquire));
+            totals.note(file, known.recorded, slot.verified.load(Ordering::Acquire));
             slot.is_current(generation).then_some(totals)
         })
     }
@@ -352,12 +373,13 @@ impl FileTable {
         candidates: &Candidates,
         generation: Generation,
     ) -> bool {
-        let may_match = |files: &FileSet| files.has_any(totals.range);
+        let range @ (first, _) = totals.range();
+        let may_match = |files: &FileSet| files.has_any(range);
         candidates.files.as_ref().is_some_and(|files| !may_match(files))
-            && totals.recorded <= candidates.recorded
+            && totals.recorded() <= candidates.recorded
             && self
                 .read()
-                .get(totals.range.0)
+                .get(first)
                 .is_some_and(|slot| slot.changes.contents_unchanged(totals, generation))
     }
 

@@ -31,9 +31,15 @@ pub(super) enum ScanMode {
 /// How many files a scan read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scanned {
-    pub(super) indexed: u64,
-    /// Files that were not indexed: too large, or changed a moment ago.
-    pub(super) skipped: u64,
+    indexed: u64,
+    skipped: u64,
+}
+
+impl Scanned {
+    /// How many files were indexed, and how many were not: too large, or changed a moment ago.
+    pub(super) fn counts(self) -> (u64, u64) {
+        (self.indexed, self.skipped)
+    }
 }
 
 /// Walks the workspace and indexes its files; returns how many, and why not all.
@@ -54,7 +60,7 @@ pub(super) fn scan_tree(
         source: Some(Arc::new(view.clone())),
         ..WalkOptions::default()
     };
-    let generation = view.generation.current;
+    let generation = view.generation().current();
     // Where the policy is applied when a file is opened, filters are neither used nor made.
     let full = AtomicBool::new(workspace.policy().denies_hard_links());
     let indexer = Indexer {
@@ -113,7 +119,7 @@ impl Visitor for Indexer {
             if self.knows(file, batch, name) {
                 continue;
             }
-            let scanned = batch.handle.open().and_then(|directory| {
+            let scanned = batch.handle().open().and_then(|directory| {
                 let scratch = (&mut buffers.buffer, &mut buffers.decoded);
                 scan_file(&directory, name, scratch, &mut buffers.builder)
             });
@@ -143,7 +149,7 @@ impl Indexer {
 
     fn knows(&self, file: FileId, batch: &Batch, name: &[u8]) -> bool {
         if self.mode == ScanMode::Thorough {
-            self.reader.refresh(file, || batch.handle.open()?.stat(name));
+            self.reader.refresh(file, || batch.handle().open()?.stat(name));
         }
         self.index.files().knows(file)
     }

@@ -145,7 +145,7 @@ impl Index {
         let mut status = IndexStatus::default();
         for dir in self.inner.snapshot.directories() {
             status.directories += 1;
-            self.files().count(&dir.listing, &mut status);
+            self.files().count(dir.listing(), &mut status);
         }
         status.filter_bytes = self.files().signatures().signature_bytes() as u64;
         let stored = self.inner.stored_bytes.load(Ordering::Relaxed);
@@ -165,7 +165,7 @@ impl Index {
         let dirs = self.inner.snapshot.directories();
         let snapshot = EncodedSnapshot::of(&dirs, self.files());
         let number = |file| snapshot.number_of(file);
-        let bytes = store.save(&snapshot.bytes, self.files().signatures(), &number)?;
+        let bytes = store.save(snapshot.bytes(), self.files().signatures(), &number)?;
         self.inner.stored_bytes.store(bytes, Ordering::Relaxed);
         self.inner.unsaved.fetch_sub(unsaved, Ordering::Relaxed);
         Ok(())
@@ -209,9 +209,9 @@ impl Index {
         let (dirs, files) = stored
             .and_then(|stored| {
                 let snapshot = DecodedSnapshot::of(stored.snapshot())?;
-                let count = snapshot.files.len();
-                let signatures = stored.into_signatures(bits_per_byte, count).ok()?;
-                Some((snapshot.dirs, FileTable::stored(snapshot.files, signatures)))
+                let (dirs, files) = snapshot.into_parts();
+                let signatures = stored.into_signatures(bits_per_byte, files.len()).ok()?;
+                Some((dirs, FileTable::stored(files, signatures)))
             })
             .unwrap_or_else(|| (Vec::new(), FileTable::new(bits_per_byte)));
         let (root, max) = (workspace.root_handle(), options.max_bytes / 4);
@@ -269,13 +269,13 @@ impl Index {
     /// Adds a file to the index; false if the memory budget is spent.
     fn record(&self, file: FileId, known: KnownFile, current: u64) -> bool {
         let held = self.files().signatures().bytes() + self.inner.snapshot.bytes();
-        let bytes = match &known.content {
+        let bytes = match known.content() {
             Content::Text(filters) => filters.bytes(),
             Content::Binary | Content::Opaque => 0,
         };
         let has_room = held + bytes <= self.inner.options.max_bytes;
         if has_room {
-            self.inner.unsaved.fetch_add(known.text_bytes.max(1), Ordering::Relaxed);
+            self.inner.unsaved.fetch_add(known.text_bytes().max(1), Ordering::Relaxed);
             self.files().record(file, known, current);
         }
         has_room
@@ -283,6 +283,6 @@ impl Index {
 
     /// What is known of files.
     fn files(&self) -> &FileTable {
-        &self.inner.snapshot.files
+        self.inner.snapshot.files()
     }
 }

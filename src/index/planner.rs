@@ -38,12 +38,17 @@ const MAX_JOINED_BYTES: usize = 8 << 10;
 pub(super) struct Planner {
     effort: usize,
     /// Whether texts with a character of `FOLDING` may match without satisfying the query.
-    pub(super) drops_folding: bool,
+    drops_folding: bool,
 }
 
 impl Planner {
     pub(super) fn new() -> Planner {
         Planner { effort: EFFORT, drops_folding: false }
+    }
+
+    /// Whether a folding was dropped on the way.
+    pub(super) fn drops_folding(&self) -> bool {
+        self.drops_folding
     }
 
     /// What holds for every text with a match.

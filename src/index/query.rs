@@ -109,7 +109,7 @@ impl FilterQuery {
         let mut planner = Planner::new();
         let grams = CompiledGrams::of(&planner.gram_query(hir));
         let lead_bytes = lead_bytes::required(hir);
-        let drops_folding = planner.drops_folding;
+        let drops_folding = planner.drops_folding();
         (lead_bytes.is_some() || !grams.is_empty()).then_some(FilterQuery {
             grams,
             multiline,

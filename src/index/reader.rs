@@ -12,7 +12,6 @@ use crate::index::file_table::{Candidates, Excluded};
 use crate::index::query::FilterQuery;
 use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
-use crate::pool::lock;
 use crate::walk::{FileId, FileTotals, SelectedFiles};
 use ripkit_fs::os::{File, Stat};
 
@@ -105,27 +104,26 @@ impl IndexReader {
         file: FileId,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
-        self.index.files().exclude(file, &self.candidates, self.view.generation, stat)
+        self.index.files().exclude(file, &self.candidates, self.view.generation(), stat)
     }
 
     /// Adds up files that need neither be opened nor checked; none if one of them has to be.
     pub(crate) fn exclude_all(&self, files: &SelectedFiles) -> Option<FileTotals> {
-        let (table, generation) = (self.index.files(), self.view.generation);
-        let mut kept = lock(&files.totals);
+        let (table, generation) = (self.index.files(), self.view.generation());
+        let mut kept = files.totals();
         if let Some(totals) = &*kept
             && table.has_totals(totals, &self.candidates, generation)
         {
             return Some(*totals);
         }
-        let ids = files.listing.file_ids(files.range.clone())?;
-        let totals = table.exclude_all(ids, &self.candidates, generation)?;
+        let totals = table.exclude_all(files.file_ids()?, &self.candidates, generation)?;
         *kept = Some(totals);
         Some(totals)
     }
 
     /// Drops what is known of a file that changed since it was indexed.
     pub(super) fn refresh(&self, file: FileId, stat: impl FnOnce() -> io::Result<Stat>) {
-        self.index.files().refresh(file, self.view.generation, stat);
+        self.index.files().refresh(file, self.view.generation(), stat);
     }
 
     pub(crate) fn scratch(&self) -> ScratchBuffers {
@@ -153,7 +151,7 @@ impl IndexReader {
     ) {
         let started = Instant::now();
         if let Some(known) = scan.finish(bytes, decoded, &mut scratch.0) {
-            self.index.record(file, known, self.view.generation.current);
+            self.index.record(file, known, self.view.generation().current());
         }
         self.indexing.spend(started.elapsed());
     }

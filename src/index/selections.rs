@@ -78,8 +78,8 @@ impl SelectionKey {
         }
         let root = |task: &InitialTask| match task {
             InitialTask::ReadDir(dir) => {
-                let is_outside = dir.prefix.first() == Some(&b'/');
-                (!is_outside).then(|| (dir.prefix.to_vec(), dir.rules.clone()))
+                let is_outside = dir.prefix().first() == Some(&b'/');
+                (!is_outside).then(|| (dir.prefix().to_vec(), dir.rules().clone()))
             }
             InitialTask::Visit(_, batch) => {
                 let is_known = batch.files().all(|file| file.is_some());

@@ -31,8 +31,8 @@ const MAX_CHECKED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     directories: RwLock<DirTable>,
-    pub(super) files: Arc<FileTable>,
-    pub(super) selections: Selections,
+    files: Arc<FileTable>,
+    selections: Selections,
     outer: OnceLock<(IgnoreRules, Vec<String>)>,
     current: AtomicU64,
     /// Observations of earlier generations are invalid.
@@ -53,8 +53,8 @@ pub(crate) struct Snapshot {
 /// The index as one call sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexView {
-    pub(crate) cache: Arc<Snapshot>,
-    pub(crate) generation: Generation,
+    cache: Arc<Snapshot>,
+    generation: Generation,
     /// Held while the call is under way, unless it runs in the background.
     _active: Option<Arc<()>>,
     _view: Arc<()>,
@@ -96,7 +96,7 @@ impl Snapshot {
         );
         IndexView {
             cache: self.clone(),
-            generation: Generation { current, min_valid },
+            generation: Generation::new(current, min_valid),
             _active: Some(self.calls.clone()),
             _view: view,
         }
@@ -120,18 +120,18 @@ impl Snapshot {
         let mut state = watching.lock_events();
         let current = self.next_generation();
         let report = watching.drain(&mut state, current);
-        for prefix in &report.directories {
+        for prefix in report.directories() {
             if let Some(cached) = self.directory(prefix) {
-                cached.changes.note_listing(current);
+                cached.changes().note_listing(current);
             }
         }
-        for (prefix, name) in &report.entries {
+        for (prefix, name) in report.entries() {
             let dir = self.directory(prefix);
-            if let Some((_, Some(file))) = dir.and_then(|dir| dir.listing.find(name)) {
+            if let Some((_, Some(file))) = dir.and_then(|dir| dir.listing().find(name)) {
                 self.files.note_change(file, current);
             }
         }
-        if report.everything || self.has_new_link(&report.directories) {
+        if report.is_everything() || self.has_new_link(report.directories()) {
             self.min_valid.fetch_max(current, Ordering::AcqRel);
         }
         (current, self.min_valid.load(Ordering::Acquire))
@@ -166,6 +166,16 @@ impl Snapshot {
         self.read().bytes() + self.budget.used()
     }
 
+    /// What is known of its files.
+    pub(super) fn files(&self) -> &FileTable {
+        &self.files
+    }
+
+    /// What earlier walks visited.
+    pub(super) fn selections(&self) -> &Selections {
+        &self.selections
+    }
+
     /// The memory for what is derived from listings.
     pub(super) fn budget(&self) -> &MemoryBudget {
         &self.budget
@@ -179,7 +189,7 @@ impl Snapshot {
     /// All directories, in byte order of their paths.
     pub(crate) fn directories(&self) -> Vec<Arc<SnapshotDir>> {
         let mut all: Vec<_> = self.read().iter().cloned().collect();
-        all.sort_unstable_by(|a, b| a.prefix.cmp(&b.prefix));
+        all.sort_unstable_by(|a, b| a.prefix().cmp(b.prefix()));
         all
     }
 
@@ -203,7 +213,7 @@ impl Snapshot {
     pub(crate) fn clear(&self) {
         let dirs = std::mem::take(&mut *self.write());
         let nothing = DirListing::default();
-        dirs.iter().for_each(|dir| self.files.release(&dir.listing, &nothing));
+        dirs.iter().for_each(|dir| self.files.release(dir.listing(), &nothing));
         self.files.signatures().clear();
         self.selections.clear();
         if let Some(watching) = &self.watching {
@@ -226,7 +236,7 @@ impl Snapshot {
             if table.has_room(&dir, self.max) {
                 table.insert(Arc::new(dir));
             } else {
-                self.files.release(&dir.listing, &DirListing::default());
+                self.files.release(dir.listing(), &DirListing::default());
             }
         }
     }
@@ -235,27 +245,27 @@ impl Snapshot {
     /// gone. Its files keep their numbers, unless it is another directory.
     pub(super) fn insert(&self, mut dir: SnapshotDir) -> Arc<SnapshotDir> {
         let mut table = self.write();
-        let old = table.get(&dir.prefix).cloned();
+        let old = table.get(dir.prefix()).cloned();
         let gone = old.as_ref().map_or_else(Vec::new, |old| vanished(old, &dir));
-        let known = old.as_ref().map(|old| &*old.listing);
+        let known = old.as_ref().map(|old| old.listing());
         let has_room = table.has_room(&dir, self.max);
         if has_room {
-            let is_same = old.as_ref().is_some_and(|old| old.is_same_directory(&dir));
+            let is_same = old.as_ref().is_some_and(|old| old.has_identity(dir.stamps().0));
             let kept = known.filter(|_| is_same);
-            self.files.assign(Arc::make_mut(&mut dir.listing), kept, &dir.changes);
+            dir.assign_files(&self.files, kept);
         }
         if let Some(known) = known {
-            self.files.release(known, &dir.listing);
+            self.files.release(known, dir.listing());
         }
         let dir = Arc::new(dir);
         if has_room {
             table.insert(dir.clone());
         } else {
-            table.remove(&dir.prefix);
+            table.remove(dir.prefix());
         }
         if !gone.is_empty() {
             let nothing = DirListing::default();
-            table.remove_below(&gone, |dir| self.files.release(&dir.listing, &nothing));
+            table.remove_below(&gone, |dir| self.files.release(dir.listing(), &nothing));
         }
         drop(table);
         // Not under both locks: draining events looks up directories.
@@ -267,6 +277,16 @@ impl Snapshot {
 }
 
 impl IndexView {
+    /// The directories of the index.
+    pub(super) fn cache(&self) -> &Snapshot {
+        &self.cache
+    }
+
+    /// The generation of the call.
+    pub(super) fn generation(&self) -> Generation {
+        self.generation
+    }
+
     /// The same for a call in the background.
     pub(crate) fn in_background(self) -> IndexView {
         IndexView { _active: None, ..self }
@@ -275,7 +295,7 @@ impl IndexView {
     /// Opens a directory by its path.
     pub(super) fn open(&self, dir: &SnapshotDir) -> io::Result<Arc<OpenDir>> {
         let count = OpenCount::default();
-        DirHandle::lazy(&self.cache.root, dir.prefix.clone(), dir.volume, &count).open()
+        DirHandle::lazy(&self.cache.root, dir.prefix().clone(), dir.volume(), &count).open()
     }
 
     /// A directory if it is unchanged. `stat` is called unless the path leads to the cached directory
@@ -294,10 +314,10 @@ impl IndexView {
         }
         let cached = known?;
         let stat = stat().ok().filter(|stat| stat.kind == Kind::Directory)?;
-        if cached.stamp != Some(Fingerprint::of(&stat)) {
+        if !cached.has_fingerprint(Fingerprint::of(&stat)) {
             return None;
         }
-        cached.verify(self.generation.current);
+        cached.verify(self.generation.current());
         Some(cached)
     }
 
@@ -332,8 +352,8 @@ impl IndexView {
         dir: &Dir,
     ) -> Arc<DirChanges> {
         let old = self.cache.directory(prefix);
-        let same = old.filter(|old| old.identity.is_some() && old.identity == stamp.identity());
-        let changes = same.map(|old| old.changes.clone()).unwrap_or_default();
+        let same = old.filter(|old| old.has_identity(stamp.identity()));
+        let changes = same.map(|old| old.changes().clone()).unwrap_or_default();
         self.watch(prefix, &changes, dir);
         changes
     }
@@ -350,7 +370,7 @@ impl IndexView {
     /// Whether the directory should be watched and is not.
     pub(super) fn wants_watch(&self, cached: &SnapshotDir) -> bool {
         let watching = self.cache.watching.as_ref();
-        watching.is_some_and(|watching| !watching.is_full()) && !cached.changes.is_watched()
+        watching.is_some_and(|watching| !watching.is_full()) && !cached.changes().is_watched()
     }
 
     /// Caches a directory that was read by this call.
@@ -364,7 +384,7 @@ impl IndexView {
         listing.shrink();
         let facts = (Volume::Disk, stamp.unless_racy(), stamp.identity());
         let dir = SnapshotDir::new(prefix.clone(), (listing, ignore_files), facts, changes);
-        dir.verify(self.generation.current);
+        dir.verify(self.generation.current());
         self.cache.insert(dir)
     }
 }

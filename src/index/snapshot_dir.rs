@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::index::dir_changes::{DirChanges, Generation};
+use crate::index::file_table::FileTable;
 use crate::index::ignore_fingerprints::IgnoreFingerprints;
 use crate::pool::lock;
 use crate::walk::{
@@ -21,18 +22,18 @@ const MAX_FILTERED: usize = 4;
 #[derive(Debug)]
 pub(crate) struct SnapshotDir {
     /// Its path in the workspace, empty or ending in `/`.
-    pub(crate) prefix: Arc<[u8]>,
+    prefix: Arc<[u8]>,
     /// All its entries, in path order.
-    pub(crate) listing: Arc<DirListing>,
+    listing: Arc<DirListing>,
     ignore_files: IgnoreFiles,
-    pub(crate) volume: Volume,
+    volume: Volume,
     /// None if it was racy when the directory was read; then the listing cannot be validated by it.
-    pub(crate) stamp: Option<Fingerprint>,
+    stamp: Option<Fingerprint>,
     /// The identity of the directory, if known.
-    pub(super) identity: Option<Identity>,
+    identity: Option<Identity>,
     /// The last generation in which the fingerprint was found unchanged.
     verified: AtomicU64,
-    pub(super) changes: Arc<DirChanges>,
+    changes: Arc<DirChanges>,
     rules: Mutex<Option<CachedRules>>,
     filtered: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
 }
@@ -77,6 +78,45 @@ impl SnapshotDir {
         }
     }
 
+    /// Its path in the workspace, empty or ending in `/`.
+    pub(super) fn prefix(&self) -> &Arc<[u8]> {
+        &self.prefix
+    }
+
+    /// All its entries, in path order.
+    pub(super) fn listing(&self) -> &DirListing {
+        &self.listing
+    }
+
+    pub(super) fn volume(&self) -> Volume {
+        self.volume
+    }
+
+    /// What a stored index records of it.
+    pub(super) fn stamps(&self) -> (Option<Identity>, Option<Fingerprint>) {
+        (self.identity, self.stamp)
+    }
+
+    /// What a watch reported of it.
+    pub(super) fn changes(&self) -> &Arc<DirChanges> {
+        &self.changes
+    }
+
+    /// Whether its entries are those that were read, if it has this fingerprint now.
+    pub(super) fn has_fingerprint(&self, now: Fingerprint) -> bool {
+        self.stamp == Some(now)
+    }
+
+    /// Whether it is known to be the directory of this identity.
+    pub(super) fn has_identity(&self, other: Option<Identity>) -> bool {
+        self.identity.is_some() && self.identity == other
+    }
+
+    /// Gives its files their numbers in `files`: those that they had in `old`, and else new ones.
+    pub(super) fn assign_files(&mut self, files: &FileTable, old: Option<&DirListing>) {
+        files.assign(Arc::make_mut(&mut self.listing), old, &self.changes);
+    }
+
     /// Notes that the directory was found unchanged in this generation.
     pub(super) fn verify(&self, current: u64) {
         self.verified.fetch_max(current, Ordering::AcqRel);
@@ -93,7 +133,7 @@ impl SnapshotDir {
         lock(&self.rules).as_ref().is_some_and(|cached| {
             cached.above.is_same(above)
                 && cached.entered.is_same(entered)
-                && cached.stamps.are_unchanged(open, &unchanged, generation.current)
+                && cached.stamps.are_unchanged(open, &unchanged, generation.current())
         })
     }
 
@@ -102,15 +142,10 @@ impl SnapshotDir {
         !self.ignore_files.is_empty()
     }
 
-    /// Whether it is known to be the same directory as another one, whatever they hold.
-    pub(super) fn is_same_directory(&self, other: &SnapshotDir) -> bool {
-        self.identity.is_some() && self.identity == other.identity
-    }
-
     /// Whether the listing is valid without checking the directory.
     pub(super) fn is_current(&self, generation: Generation) -> bool {
         let verified = self.verified.load(Ordering::Acquire);
-        verified == generation.current || self.changes.listing_unchanged(verified, generation)
+        verified == generation.current() || self.changes.listing_unchanged(verified, generation)
     }
 
     /// Whether an entry that was valid in the generation `verified` still is, without checking again.
@@ -133,7 +168,7 @@ impl SnapshotDir {
         let mut rules = lock(&self.rules);
         if let Some(cached) = rules.as_ref().filter(|cached| cached.above.is_same(above)) {
             let unchanged = |name: &[u8], verified| self.is_unchanged(name, verified, generation);
-            if cached.stamps.are_unchanged(open, &unchanged, generation.current) {
+            if cached.stamps.are_unchanged(open, &unchanged, generation.current()) {
                 warnings.extend_from_slice(&cached.warnings);
                 return Ok(cached.entered.clone());
             }
@@ -142,7 +177,7 @@ impl SnapshotDir {
         let dir = open()?;
         let place = (&**dir, &*self.prefix);
         let stamps =
-            IgnoreFingerprints::of(workspace, place, self.ignore_files, generation.current);
+            IgnoreFingerprints::of(workspace, place, self.ignore_files, generation.current());
         let entered = above.enter(workspace, place, self.ignore_files, &mut own_warnings);
         warnings.extend_from_slice(&own_warnings);
         *rules = entered.reserve(budget).then(|| {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::index::dir_changes::DirChanges;
-use crate::index::file_table::{ContentClass, FileTable, Known, StoredFile};
+use crate::index::file_table::{ContentClass, FileTable, StoredFile};
 use crate::index::snapshot_dir::SnapshotDir;
 use crate::index::store::byte_reader::ByteReader;
 use crate::index::store::{is_name, is_prefix};
@@ -22,7 +22,7 @@ const HAS_FINGERPRINT: u8 = 2;
 /// An encoded snapshot.
 #[derive(Debug, Default)]
 pub(super) struct EncodedSnapshot {
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     /// The number of each file in the snapshot.
     numbers: HashMap<FileId, FileId>,
 }
@@ -30,8 +30,8 @@ pub(super) struct EncodedSnapshot {
 /// A decoded snapshot.
 #[derive(Debug, Default)]
 pub(super) struct DecodedSnapshot {
-    pub(super) dirs: Vec<SnapshotDir>,
-    pub(super) files: Vec<StoredFile>,
+    dirs: Vec<SnapshotDir>,
+    files: Vec<StoredFile>,
 }
 
 impl EncodedSnapshot {
@@ -45,38 +45,43 @@ impl EncodedSnapshot {
         encoded
     }
 
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The number of a file in the snapshot, if it is there.
     pub(super) fn number_of(&self, file: FileId) -> Option<FileId> {
         self.numbers.get(&file).copied()
     }
 
     fn directory(&mut self, dir: &SnapshotDir, files: &FileTable) {
-        self.text(&dir.prefix);
-        let has_identity = if dir.identity.is_some() { HAS_IDENTITY } else { 0 };
-        let has_fingerprint = if dir.stamp.is_some() { HAS_FINGERPRINT } else { 0 };
+        self.text(dir.prefix());
+        let (identity, fingerprint) = dir.stamps();
+        let has_identity = if identity.is_some() { HAS_IDENTITY } else { 0 };
+        let has_fingerprint = if fingerprint.is_some() { HAS_FINGERPRINT } else { 0 };
         self.bytes.push(has_identity | has_fingerprint);
-        if let Some(identity) = dir.identity {
+        if let Some(identity) = identity {
             self.identity(identity);
         }
-        if let Some(fingerprint) = dir.stamp {
+        if let Some(fingerprint) = fingerprint {
             self.fingerprint(fingerprint);
         }
-        self.number(dir.listing.len());
-        for index in 0..dir.listing.len() {
-            let Some((name, kind)) = dir.listing.get(index) else { break };
+        self.number(dir.listing().len());
+        for index in 0..dir.listing().len() {
+            let Some((name, kind)) = dir.listing().get(index) else { break };
             self.text(name);
-            let file = dir.listing.file(index);
+            let file = dir.listing().file(index);
             let known = file.and_then(|file| files.known(file));
-            self.bytes.push(tag(kind, known.as_ref()));
+            self.bytes.push(tag(kind, known.map(|(.., class)| class)));
             if kind == Kind::File {
                 let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
                 // A file without a number in the table takes one here too.
                 let file = file.unwrap_or(FileId(u32::MAX - next));
                 self.numbers.insert(file, FileId(next));
             }
-            if let Some(known) = known {
-                self.fingerprint(known.fingerprint);
-                self.bytes.extend(known.text_bytes.to_le_bytes());
+            if let Some((fingerprint, text_bytes, _)) = known {
+                self.fingerprint(fingerprint);
+                self.bytes.extend(text_bytes.to_le_bytes());
             }
         }
     }
@@ -104,6 +109,11 @@ impl EncodedSnapshot {
 }
 
 impl DecodedSnapshot {
+    /// The directories, and the files by their numbers.
+    pub(super) fn into_parts(self) -> (Vec<SnapshotDir>, Vec<StoredFile>) {
+        (self.dirs, self.files)
+    }
+
     /// Decodes a snapshot; none if it contradicts itself.
     pub(super) fn of(bytes: &[u8]) -> Option<DecodedSnapshot> {
         let mut reader = ByteReader::new(bytes);
@@ -136,10 +146,7 @@ impl DecodedSnapshot {
             let (kind, class) = untagged(reader.u8()?)?;
             let known = match class {
                 None => None,
-                Some(class) => {
-                    let (fingerprint, text_bytes) = (fingerprint(reader)?, reader.u64()?);
-                    Some(Known { fingerprint, text_bytes, class, recorded: 0 })
-                }
+                Some(class) => Some((fingerprint(reader)?, reader.u64()?, class)),
             };
             let number = u32::try_from(self.files.len()).ok()?;
             if !is_name(name) || numbers.insert(name, FileId(number)).is_some() {
@@ -148,7 +155,7 @@ impl DecodedSnapshot {
             listing.push(name, kind);
             ignore_files.note(name, kind);
             if kind == Kind::File {
-                self.files.push(StoredFile { known, changes: changes.clone() });
+                self.files.push(StoredFile::new(known, changes.clone()));
             }
         }
         listing.set_files(|name| numbers.get(name).copied());
@@ -160,8 +167,8 @@ impl DecodedSnapshot {
 }
 
 /// The kind of an entry, and the class of its content if that is known.
-fn tag(kind: Kind, known: Option<&Known>) -> u8 {
-    match (kind, known.map(|known| known.class)) {
+fn tag(kind: Kind, known: Option<ContentClass>) -> u8 {
+    match (kind, known) {
         (Kind::Directory, _) => 0,
         (Kind::Link, _) => 1,
         (Kind::Special, _) => 2,
@@ -212,7 +219,7 @@ pub(crate) fn round_trip(bytes: &[u8]) -> Result<usize, String> {
 
     let encoded = |decoded: DecodedSnapshot| {
         let mut dirs: Vec<_> = decoded.dirs.into_iter().map(Arc::new).collect();
-        dirs.sort_by(|a, b| a.prefix.cmp(&b.prefix));
+        dirs.sort_by(|a, b| a.prefix().cmp(b.prefix()));
         let files = FileTable::stored(decoded.files, Signatures::new(BitsPerByte::default()));
         EncodedSnapshot::of(&dirs, &files).bytes
     };

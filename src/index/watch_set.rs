@@ -42,12 +42,26 @@ struct Watched {
 /// What follows from the reported events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WatchReport {
+    everything: bool,
+    directories: Vec<Vec<u8>>,
+    entries: Vec<(Arc<[u8]>, Vec<u8>)>,
+}
+
+impl WatchReport {
     /// Whether every earlier observation is invalid.
-    pub(super) everything: bool,
+    pub(super) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
     /// Paths of entries, each followed by `/`, that may be other directories now.
-    pub(super) directories: Vec<Vec<u8>>,
+    pub(super) fn directories(&self) -> &[Vec<u8>] {
+        &self.directories
+    }
+
     /// Entries that changed, or were added, removed or replaced: directory and name.
-    pub(super) entries: Vec<(Arc<[u8]>, Vec<u8>)>,
+    pub(super) fn entries(&self) -> &[(Arc<[u8]>, Vec<u8>)] {
+        &self.entries
+    }
 }
 
 impl WatchSet {

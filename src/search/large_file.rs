@@ -59,15 +59,27 @@ struct BlockMatches {
 /// The merged results of the first blocks.
 #[derive(Default)]
 pub(super) struct MergedMatches {
-    pub(super) file: FileMatches,
-    pub(super) count: u64,
-    /// A NUL byte was found in a file that was not named.
-    pub(super) binary: bool,
-    pub(super) long_line: bool,
-    pub(super) interrupted: bool,
+    file: FileMatches,
+    count: u64,
+    binary: bool,
+    long_line: bool,
+    interrupted: bool,
     /// The number of merged blocks.
     blocks: u64,
     lines: u64,
+}
+
+impl MergedMatches {
+    /// Whether a NUL byte was found in a file that was not named.
+    pub(super) fn is_binary(&self) -> bool {
+        self.binary
+    }
+
+    /// The matches and their number; whether the call ended in the middle of the file, and whether a
+    /// line was searched in pieces.
+    pub(super) fn into_parts(self) -> (FileMatches, u64, bool, bool) {
+        (self.file, self.count, self.interrupted, self.long_line)
+    }
 }
 
 /// The state that the threads share.
@@ -367,12 +379,14 @@ impl<'a> BlockSearcher<'a> {
         let sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
         let mut sink = sink.for_block(keeps_all);
         self.lines.search_slice(matcher, seen, &mut sink)?;
-        block.count += sink.count;
-        block.interrupted |= sink.interrupted;
+        let (count, interrupted, _) = sink.outcome();
+        // The searcher has counted those before the last match.
+        let (line_ends, upto) = sink.line_ends();
+        block.count += count;
+        block.interrupted |= interrupted;
         if counts_lines {
-            // The searcher has counted those before the last match.
-            let upto = usize::try_from(sink.line_ends_upto).unwrap_or(usize::MAX);
-            block.lines += sink.line_ends + count_line_ends(&seen[upto..]);
+            let upto = usize::try_from(upto).expect("it lies in the text");
+            block.lines += line_ends + count_line_ends(&seen[upto..]);
         }
         if block.count > 0 && block.nul.is_none() {
             let before = self.origin + start as u64;

@@ -157,5 +157,5 @@ fn search_in_order(
 }
 
 fn resume_point(cursor: &Cursor) -> ResumePoint {
-    ResumePoint { path: cursor.path.clone(), inclusive: cursor.line.is_some() }
+    ResumePoint::new(cursor.path.clone(), cursor.line.is_some())
 }

@@ -84,13 +84,9 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
         let message = "cannot replace anything: the workspace is read-only";
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
-    let rewriter = Rewriter {
-        pattern: options.search.pattern.clone(),
-        template: options.template,
-        max_bytes: options.search.limits.file_bytes,
-        line_bytes: options.search.limits.line_bytes,
-        versions: options.versions,
-    };
+    let (pattern, limits) = (options.search.pattern.clone(), &options.search.limits);
+    let sizes = (limits.file_bytes, limits.line_bytes);
+    let rewriter = Rewriter::new((pattern, options.template), sizes, options.versions);
     let mut found = find(scope, options.search)?;
     if found.files.is_empty() {
         return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
@@ -99,7 +95,7 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
     let (files, is_staged) = (found.files.len(), !options.dry_run);
     let (rewritten, mut notes) =
         rewrite_all(&mut transaction, (files, is_staged), &rewriter, scope)?;
-    notes.has_escape = rewriter.template.has_escape();
+    notes.has_escape = rewriter.template().has_escape();
     let mut replacements = Replacements { notes: found.notes, ..Replacements::default() };
     for (file, rewritten) in found.files.into_iter().zip(rewritten) {
         let replaced = match rewritten {
@@ -110,13 +106,14 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
             }
             Rewritten::Replaced(replaced) => replaced,
         };
-        notes.mixed += u64::from(replaced.has_crlf && rewriter.template.has_line_feed());
+        notes.mixed += u64::from(replaced.has_crlf() && rewriter.template().has_line_feed());
+        let (count, lines, versions) = replaced.into_parts();
         replacements.files.push(ChangedFile {
             resolved_path: file.resolved_path().to_vec(),
             path: file.path,
-            count: replaced.count,
-            lines: replaced.lines,
-            versions: replaced.versions,
+            count,
+            lines,
+            versions,
         });
     }
     check_count(&replacements.files, options.expected_count)?;
@@ -192,7 +189,7 @@ fn rewrite_all(
         if let Some(why) = call.stop_reason() {
             return Err(stopped(why));
         }
-        match transaction.read(index, rewriter.max_bytes, call) {
+        match transaction.read(index, rewriter.max_bytes(), call) {
             Ok(content) => {
                 let is_link = transaction.identity(index).is_some_and(|file| !known.insert(file));
                 notes.links += u64::from(is_link);
@@ -217,7 +214,7 @@ fn rewrite_all(
                 Ok(mut result) => {
                     new_left = new_left.checked_sub(result.bytes()).ok_or_else(too_large)?;
                     if let Rewritten::Replaced(replaced) = &mut result {
-                        match replaced.content.take() {
+                        match replaced.take_content() {
                             Some(content) if is_staged => transaction.write(index, content)?,
                             Some(_) => {}
                             None => notes.same += 1,
@@ -226,7 +223,7 @@ fn rewrite_all(
                     rewritten.push(result);
                 }
                 Err(RewriteError::TooLarge) => {
-                    let (path, max) = (transaction.path(index), rewriter.max_bytes);
+                    let (path, max) = (transaction.path(index), rewriter.max_bytes());
                     let shown = escape::display_path(path.as_bytes());
                     let message = format!("{shown} would have more than {max} bytes");
                     errors.push(Error::new(ErrorCode::TooLarge, message).at(path));

@@ -30,14 +30,12 @@ const CHECK_EVERY: u64 = 128;
 /// Replaces the matches of a pattern in files.
 #[derive(Clone, Debug)]
 pub(super) struct Rewriter {
-    pub(super) pattern: Pattern,
-    pub(super) template: Template,
-    /// The maximum size of a file, in bytes.
-    pub(super) max_bytes: usize,
+    pattern: Pattern,
+    template: Template,
+    max_bytes: usize,
     /// The maximum number of bytes of a changed line that are kept.
-    pub(super) line_bytes: usize,
-    /// Whether the versions of the contents are wanted.
-    pub(super) versions: bool,
+    line_bytes: usize,
+    versions: bool,
 }
 
 /// What became of a file.
@@ -53,15 +51,29 @@ pub(super) enum Rewritten {
 /// The new content of a file.
 #[derive(Debug)]
 pub(super) struct Replaced {
-    /// `None` if every match is what takes its place.
-    pub(super) content: Option<Vec<u8>>,
-    pub(super) count: u64,
-    /// The first changed lines.
-    pub(super) lines: Vec<ChangedLine>,
+    content: Option<Vec<u8>>,
+    count: u64,
+    lines: Vec<ChangedLine>,
+    has_crlf: bool,
+    versions: Option<(Version, Version)>,
+}
+
+impl Replaced {
+    /// The new content, the first time; `None` if every match is what takes its place.
+    pub(super) fn take_content(&mut self) -> Option<Vec<u8>> {
+        self.content.take()
+    }
+
     /// Whether the text has CRLF line ends, and the line feeds of the replacement are none.
-    pub(super) has_crlf: bool,
-    /// The versions of the old and the new content, where they are wanted.
-    pub(super) versions: Option<(Version, Version)>,
+    pub(super) fn has_crlf(&self) -> bool {
+        self.has_crlf
+    }
+
+    /// The number of matches, the first changed lines, and the versions of the old and the new content
+    /// where they are wanted.
+    pub(super) fn into_parts(self) -> (u64, Vec<ChangedLine>, Option<(Version, Version)>) {
+        (self.count, self.lines, self.versions)
+    }
 }
 
 impl Rewritten {
@@ -108,6 +120,25 @@ impl From<io::Error> for RewriteError {
 }
 
 impl Rewriter {
+    /// A rewriter of files up to `max_bytes`, which keeps up to `line_bytes` of a changed line, and the
+    /// versions if they are wanted.
+    pub(super) fn new(
+        (pattern, template): (Pattern, Template),
+        (max_bytes, line_bytes): (usize, usize),
+        versions: bool,
+    ) -> Rewriter {
+        Rewriter { pattern, template, max_bytes, line_bytes, versions }
+    }
+
+    /// The maximum size of a file, in bytes.
+    pub(super) fn max_bytes(&self) -> usize {
+        self.max_bytes
+    }
+
+    pub(super) fn template(&self) -> &Template {
+        &self.template
+    }
+
     /// The new content of a file with this content; `lines` is a [`line_searcher`].
     pub(super) fn rewrite(
         &self,
@@ -133,7 +164,7 @@ impl Rewriter {
             return Ok(Rewritten::Unmatched);
         }
         let count = splicer.count;
-        let (new, changed) = splicer.finish()?;
+        let (new, changed) = splicer.finish();
         let mut replaced =
             Replaced { content: None, count, lines: Vec::new(), has_crlf: false, versions: None };
         if new == text {
@@ -201,7 +232,7 @@ impl Rewriter {
         let (before, after) = new.split_at(span.start.min(new.len()));
         let start = memchr::memrchr(b'\n', before).map_or(0, |feed| feed + 1);
         let end = memchr::memchr(b'\n', after).map_or(new.len(), |feed| before.len() + feed);
-        let line = new.get(start..end).unwrap_or_default();
+        let line = &new[start..end];
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let column = |at: usize| at.saturating_sub(start).min(line.len());
         let window = clip::window(line, &[(column(span.start), column(span.end))], self.line_bytes);
@@ -253,7 +284,7 @@ impl Splicer<'_> {
         begins: Range<usize>,
     ) -> Result<(), RewriteError> {
         let text = self.text;
-        let part = text.get(range.clone()).ok_or_else(out_of_range)?;
+        let part = &text[range.clone()];
         let mut finder = SpanFinder::new(self.matcher, part, begins, self.keeps_going);
         while let Some(span) = finder.next() {
             if span.is_empty() && is_in_character(part, span.start()) {
@@ -273,7 +304,8 @@ impl Splicer<'_> {
     ) -> Result<(), RewriteError> {
         let original = |at| self.line_feeds.original(offset + at);
         let (start, end) = (original(span.start), original(span.end));
-        let between = self.original.get(self.copied..start).ok_or_else(out_of_range)?;
+        // Matches come in order, and none overlaps the one before.
+        let between = &self.original[self.copied..start];
         if self.count == 0 {
             self.new.reserve(self.original.len());
         }
@@ -303,9 +335,9 @@ impl Splicer<'_> {
     }
 
     /// The whole new text, and where the first changed lines have their first replacement.
-    fn finish(mut self) -> Result<(Vec<u8>, Vec<Range<usize>>), RewriteError> {
-        self.new.extend_from_slice(self.original.get(self.copied..).ok_or_else(out_of_range)?);
-        Ok((self.new, self.changed))
+    fn finish(mut self) -> (Vec<u8>, Vec<Range<usize>>) {
+        self.new.extend_from_slice(&self.original[self.copied..]);
+        (self.new, self.changed)
     }
 }
 
@@ -342,11 +374,6 @@ fn is_in_character(text: &[u8], at: usize) -> bool {
     let first = rest.get(..rest.len().min(4)).unwrap_or(rest).utf8_chunks().next();
     let first = first.and_then(|chunk| chunk.valid().chars().next());
     first.is_some_and(|letter| start + letter.len_utf8() > at)
-}
-
-fn out_of_range() -> RewriteError {
-    let message = "the replacement was not made: a range was computed that is not within the text";
-    RewriteError::Internal(Error::new(ErrorCode::Internal, message))
 }
 
 #[cfg(test)]

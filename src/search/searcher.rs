@@ -124,22 +124,23 @@ impl Visitor for FileSearcher {
         let counts_large =
             options.has_context() || options.pattern.is_multiline() || options.raw_lines;
         // These are counted one by one.
-        if totals.max_text_bytes > WHOLE && counts_large
-            || self.may_exceed_multiline_limit(totals.max_text_bytes)
-            || totals.binaries > 0 && (self.binary || reports)
+        if totals.max_text_bytes() > WHOLE && counts_large
+            || self.may_exceed_multiline_limit(totals.max_text_bytes())
+            || totals.binaries() > 0 && (self.binary || reports)
         {
             return None;
         }
         if reports {
-            for name in files.names() {
-                self.report(&[&*files.prefix, name].concat(), FileMatches::default(), 0, found);
+            for path in files.paths() {
+                self.report(&path, FileMatches::default(), 0, found);
             }
         }
         found.searched_up_to = files.last();
-        let excluded = totals.texts + totals.binaries;
-        found.stats.files += totals.texts;
-        found.stats.bytes += totals.text_bytes;
-        found.stats.skipped.binary += totals.binaries;
+        let (texts, text_bytes) = totals.texts();
+        let excluded = texts + totals.binaries();
+        found.stats.files += texts;
+        found.stats.bytes += text_bytes;
+        found.stats.skipped.binary += totals.binaries();
         found.stats.excluded += excluded;
         Some(excluded)
     }
@@ -151,10 +152,10 @@ impl Visitor for FileSearcher {
         control: &dyn WalkControl,
         found: &Mutex<BatchMatches>,
     ) {
-        let directory = match batch.handle.open() {
+        let directory = match batch.handle().open() {
             Ok(directory) => directory,
             Err(error) => {
-                let shown = escape::exact_path(&batch.prefix).into_owned();
+                let shown = escape::exact_path(batch.prefix()).into_owned();
                 return lock(found).stats.unreadable(shown, error.to_string());
             }
         };
@@ -303,7 +304,7 @@ impl FileSearcher {
             // The size of the first read must not depend on the files that were read before.
             worker.buffer.grow(FIRST_READ);
             let start = &mut worker.buffer[..FIRST_READ];
-            let length = read_start(&file, start, directory.volume)?;
+            let length = read_start(&file, start, directory.volume())?;
             if length < FIRST_READ {
                 self.finish_scan(file_scan, file_id, worker, length);
                 return self.search_buffer(worker, length, &path, control, &mut found);
@@ -413,7 +414,7 @@ impl FileSearcher {
             BinaryDetection::none()
         });
         lines.search_slice(matcher, text, &mut sink)?;
-        let (count, interrupted, binary) = (sink.count, sink.interrupted, sink.binary);
+        let (count, interrupted, binary) = sink.outcome();
         file.stopped_at_nul |= binary;
         if let Some(max) = self.options.max_matches().filter(|_| self.options.shows_lines()) {
             let mut finder = SpanFinder::new(matcher, text, 0..text.len(), &keeps_going);
@@ -500,22 +501,23 @@ impl FileSearcher {
             self.after_line(path),
             self.is_named(path),
         ));
-        let mut result = file.search(control)?;
-        if result.binary {
+        let result = file.search(control)?;
+        if result.is_binary() {
             // Reading in order determines how much ripgrep searches before the NUL byte.
             return self.search_stream(worker, file.file(), path, control, found);
         }
-        found.interrupted |= result.interrupted;
-        if result.long_line {
+        let (mut matches, count, interrupted, has_long_line) = result.into_parts();
+        found.interrupted |= interrupted;
+        if has_long_line {
             found.stats.warnings.push(long_line_warning(
                 path,
                 large_file::MAX_LINE,
                 "which was searched in pieces",
             ));
         }
-        if self.options.is_result(result.count, result.interrupted) {
-            result.file.version = version;
-            self.report(path, result.file, result.count, found);
+        if self.options.is_result(count, interrupted) {
+            matches.version = version;
+            self.report(path, matches, count, found);
         }
         Ok(())
     }
@@ -553,9 +555,9 @@ impl FileSearcher {
         } else {
             lines.search_reader(matcher, &mut reader, &mut sink)
         };
-        let (count, binary) = (sink.count, sink.binary);
+        let (count, interrupted, binary) = sink.outcome();
         found.stats.bytes += reader.offset;
-        let interrupted = sink.interrupted || !control.keeps_going();
+        let interrupted = interrupted || !control.keeps_going();
         found.stats.skipped.binary += u64::from(binary);
         found.interrupted |= interrupted;
         if searched.is_err() && !interrupted {

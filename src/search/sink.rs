@@ -32,20 +32,15 @@ pub(super) struct LineSink<'a> {
     max_per_file: u64,
     keeps_going: &'a dyn Fn() -> bool,
     file: &'a mut FileMatches,
-    /// Results so far.
-    pub(super) count: u64,
+    count: u64,
     /// Matching lines so far.
     matched: u64,
     /// The number of the last matching line that is a result.
     last: u64,
-    /// The number of line ends before the last matching line, and where that begins in the text; 0
-    /// before any match.
-    pub(super) line_ends: u64,
-    pub(super) line_ends_upto: u64,
-    /// The call ended in the middle of the file.
-    pub(super) interrupted: bool,
-    /// A NUL byte ended the search of the file.
-    pub(super) binary: bool,
+    line_ends: u64,
+    line_ends_upto: u64,
+    interrupted: bool,
+    binary: bool,
 }
 
 /// The role of a matching line in this answer.
@@ -60,6 +55,18 @@ enum LineRole {
 }
 
 impl<'a> LineSink<'a> {
+    /// How many results there are, whether the call ended in the middle of the text, and whether a NUL
+    /// byte ended the search.
+    pub(super) fn outcome(&self) -> (u64, bool, bool) {
+        (self.count, self.interrupted, self.binary)
+    }
+
+    /// The number of line ends before the last matching line, and where that begins in the text; 0
+    /// before any match.
+    pub(super) fn line_ends(&self) -> (u64, u64) {
+        (self.line_ends, self.line_ends_upto)
+    }
+
     pub(super) fn new(
         options: &'a SearchOptions,
         matcher: &'a RegexMatcher,

@@ -186,7 +186,7 @@ impl Visitor for EntryVisitor {
         walk: &dyn WalkControl,
         written: &Mutex<Written>,
     ) {
-        let below = &batch.prefix[batch.base_len..];
+        let below = &batch.prefix()[batch.base_len()..];
         let depth = 1 + memchr::memchr_iter(b'/', below).count();
         path.clear();
         path.extend_from_slice(&self.shown);

@@ -81,11 +81,12 @@ impl SkillCatalog {
         let mut by_name: BTreeMap<String, Skill> = BTreeMap::new();
         let mut shadowed = Vec::new();
         for skill in skills {
-            let by = skill.file_path.clone();
-            let Some(old) = by_name.insert(skill.name.clone(), skill) else { continue };
+            let by = skill.file_path().to_owned();
+            let Some(old) = by_name.insert(skill.name().to_owned(), skill) else { continue };
             let message = format!("shadowed by the later {}", display_path(by.as_bytes()));
-            findings.push(Finding::advice(message).at(&*old.file_path));
-            shadowed.push(ShadowedSkill { name: old.name, path: old.file_path, by });
+            findings.push(Finding::advice(message).at(old.file_path()));
+            let (name, path) = (old.name().to_owned(), old.file_path().to_owned());
+            shadowed.push(ShadowedSkill { name, path, by });
         }
         let skills = by_name.into_values().collect();
         shadowed.sort_by(|a, b| (&a.name, &a.path).cmp(&(&b.name, &b.path)));
@@ -96,7 +97,7 @@ impl SkillCatalog {
     /// The skill of this name.
     pub fn by_name(&self, name: &str) -> Option<&Skill> {
         let skills = &self.0.skills;
-        let index = skills.binary_search_by(|skill| skill.name.as_str().cmp(name)).ok()?;
+        let index = skills.binary_search_by(|skill| skill.name().cmp(name)).ok()?;
         skills.get(index)
     }
 

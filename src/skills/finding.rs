@@ -98,9 +98,9 @@ impl SkillFinding {
 /// A finding without its path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
-    pub(super) severity: Severity,
-    pub(super) code: Option<ErrorCode>,
-    pub(super) message: String,
+    severity: Severity,
+    code: Option<ErrorCode>,
+    message: String,
 }
 
 impl Finding {
@@ -118,6 +118,26 @@ impl Finding {
 
     pub(super) fn advice(message: impl Into<String>) -> Finding {
         Finding { severity: Severity::Advice, code: None, message: message.into() }
+    }
+
+    pub(super) fn severity(&self) -> Severity {
+        self.severity
+    }
+
+    #[cfg(test)]
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same with the message that `change` makes of it.
+    pub(super) fn reworded(mut self, change: impl FnOnce(&str) -> String) -> Finding {
+        self.message = change(&self.message);
+        self
+    }
+
+    /// As an error with its code; that of front matter that is not valid if it has none.
+    pub(super) fn into_error(self) -> Error {
+        Error::new(self.code.unwrap_or(ErrorCode::InvalidFrontmatter), self.message)
     }
 
     pub(super) fn at(self, path: impl Into<String>) -> SkillFinding {

@@ -1,7 +1,6 @@
 //! The front matter of a SKILL.md: the block between two lines of `---`, its fields, and the rules of
 //! the `AgentSkills` standard.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
@@ -11,11 +10,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, ErrorCode};
 use crate::skills::finding::{Finding, one_line, quoted_name};
-use crate::skills::yaml::{self, Lacked, Repaired, YamlDocument, YamlError, YamlMapping, YamlNode};
+use crate::skills::yaml::{self, Lacked, YamlMapping, YamlNode};
 use crate::text::decode::{UTF8_MARK, is_utf16};
-
-/// The maximum number of values to which missing quotes are added.
-const MAX_REPAIRS: usize = 16;
 
 /// The front matter of a SKILL.md.
 ///
@@ -83,30 +79,39 @@ impl Frontmatter {
 /// Front matter, its position, and the findings from reading it.
 #[derive(Debug)]
 pub(super) struct ParsedFrontmatter {
-    pub(super) frontmatter: Frontmatter,
-    pub(super) body_offset: u64,
-    /// The line at which the body begins, from 1.
-    pub(super) body_line: u64,
-    pub(super) findings: Vec<Finding>,
+    frontmatter: Frontmatter,
+    body_offset: u64,
+    body_line: u64,
+    findings: Vec<Finding>,
 }
 
 impl ParsedFrontmatter {
+    /// The line at which the body begins, from 1.
+    pub(super) fn body_line(&self) -> u64 {
+        self.body_line
+    }
+
+    /// The front matter, the offset of the body in bytes, and the findings.
+    pub(super) fn into_parts(self) -> (Frontmatter, u64, Vec<Finding>) {
+        (self.frontmatter, self.body_offset, self.findings)
+    }
+
     pub(super) fn read(reader: &mut impl BufRead) -> Result<ParsedFrontmatter, Error> {
         let block = FrontmatterBlock::read(reader)?;
         let mut findings = Vec::new();
-        let document = document(&block, &mut findings)?;
+        let (fields, flow_line) = fields(&block, &mut findings)?;
         if block.has_mark {
             findings.push(Finding::portability("the file begins with a byte order mark"));
         }
         if block.lines_before > 1 {
             findings.push(Finding::portability("the file begins with a blank line"));
         }
-        if let Some(line) = document.flow_line {
+        if let Some(line) = flow_line {
             let line = line + block.lines_before;
             let message = format!("line {line}: a list or mapping in brackets");
             findings.push(Finding::portability(message));
         }
-        let frontmatter = FieldReader { findings: &mut findings }.read(document.fields);
+        let frontmatter = FieldReader { findings: &mut findings }.read(fields);
         Ok(ParsedFrontmatter {
             frontmatter,
             body_offset: block.end,
@@ -116,47 +121,26 @@ impl ParsedFrontmatter {
     }
 }
 
-/// Parses the YAML, and adds missing quotes to one value after another.
-fn document(block: &FrontmatterBlock, findings: &mut Vec<Finding>) -> Result<YamlDocument, Error> {
-    let mut yaml = Cow::Borrowed(block.yaml.as_str());
-    for _ in 0..=MAX_REPAIRS {
-        let read = yaml::parse(&yaml);
-        let Some(repaired) = repaired(&yaml, &read) else {
-            return read.map_err(|error| unreadable(&error, block));
-        };
-        let key = quoted_name(&repaired.key);
-        let message = match repaired.lacked {
+/// Parses the YAML; what values lacked becomes findings.
+fn fields(
+    block: &FrontmatterBlock,
+    findings: &mut Vec<Finding>,
+) -> Result<(YamlMapping, Option<usize>), Error> {
+    let lacked = |key: &str, lacked: Lacked| {
+        let key = quoted_name(key);
+        let message = match lacked {
             Lacked::Quotes => format!("{key} needs quotes; read as if it had them"),
             Lacked::Space => {
                 format!("{key} needs a space after its colon, not a tab; read as if it had one")
             }
         };
         findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, message));
-        yaml = Cow::Owned(repaired.yaml);
-    }
-    yaml::parse(&yaml).map_err(|error| unreadable(&error, block))
-}
-
-/// The text with quotes added to one more value, if that is needed and possible.
-fn repaired(yaml: &str, read: &Result<YamlDocument, YamlError>) -> Option<Repaired> {
-    match read {
-        Err(error) if error.is_syntax => yaml::quote_near(yaml, error.line),
-        Err(_) => None,
-        // `description:` with `Use when: asked` on the next line is a mapping by mistake.
-        Ok(document) => {
-            let is_mapping = |(key, node): &&(String, YamlNode)| {
-                key == "description" && matches!(node, YamlNode::Mapping(_))
-            };
-            let (key, _) = document.fields.iter().find(is_mapping)?;
-            yaml::quote_field(yaml, key)
-        }
-    }
-}
-
-fn unreadable(error: &YamlError, block: &FrontmatterBlock) -> Error {
-    let line = error.line + block.lines_before;
-    let message = format!("line {line}: the front matter cannot be read: {}", error.reason);
-    Error::new(ErrorCode::InvalidFrontmatter, message)
+    };
+    yaml::read(&block.yaml, lacked).map_err(|error| {
+        let (line, reason) = error.place(block.lines_before);
+        let message = format!("line {line}: the front matter cannot be read: {reason}");
+        Error::new(ErrorCode::InvalidFrontmatter, message)
+    })
 }
 
 /// Converts YAML to front matter, and reports values of the wrong type.
@@ -397,10 +381,7 @@ impl Frontmatter {
     pub fn validate(&self) -> Result<(), Error> {
         let findings = check(self, &[]);
         let broken = findings.into_iter().find(Finding::is_refused);
-        broken.map_or(Ok(()), |finding| {
-            let code = finding.code.unwrap_or(ErrorCode::InvalidFrontmatter);
-            Err(Error::new(code, finding.message))
-        })
+        broken.map_or(Ok(()), |finding| Err(finding.into_error()))
     }
 }
 
@@ -499,7 +480,7 @@ mod tests {
 
         fn messages(parsed: &ParsedFrontmatter) -> Vec<(Severity, &str)> {
             let findings = parsed.findings.iter();
-            findings.map(|finding| (finding.severity, finding.message.as_str())).collect()
+            findings.map(|finding| (finding.severity(), finding.message())).collect()
         }
 
         #[test]
@@ -635,7 +616,7 @@ mod tests {
                 ..Frontmatter::default()
             };
             let findings = check(&frontmatter, &[directory.to_owned()]);
-            findings.into_iter().map(|finding| finding.message).collect()
+            findings.iter().map(|finding| finding.message().to_owned()).collect()
         }
 
         #[test]
@@ -668,7 +649,7 @@ mod tests {
             frontmatter.compatibility = Some("é".repeat(500));
             let severities = |of: &Frontmatter| {
                 let findings = check(of, &[]).into_iter();
-                findings.map(|finding| finding.severity).collect::<Vec<_>>()
+                findings.map(|finding| finding.severity()).collect::<Vec<_>>()
             };
             assert_eq!(severities(&frontmatter), [Severity::Advice]);
             frontmatter.description.push('x');

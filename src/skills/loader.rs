@@ -450,7 +450,7 @@ impl<'a> SkillScan<'a> {
 
     /// Records a directory. Returns whether it is new and within the limit.
     fn enter(&mut self, root: &SkillRoot, relative: &[u8]) -> bool {
-        let path = absolute_bytes(&root.workspace, relative);
+        let path = absolute_bytes(root.workspace(), relative);
         if self.seen.contains(&path) {
             return false;
         }
@@ -466,7 +466,7 @@ impl<'a> SkillScan<'a> {
         pending: &PendingDirectory,
         path: &WorkspacePath,
     ) -> Result<Vec<DirectoryEntry>, Error> {
-        let (entries, is_whole) = list_entries(&pending.root.workspace, path)?;
+        let (entries, is_whole) = list_entries(pending.root.workspace(), path)?;
         self.entries += entries.len();
         if self.entries > MAX_ALL_ENTRIES {
             let what = format!("{MAX_ALL_ENTRIES} entries");
@@ -516,7 +516,7 @@ impl<'a> SkillScan<'a> {
         directory: &WorkspacePath,
         name: &[u8],
     ) -> Option<(SkillRoot, Vec<u8>)> {
-        let target = root.workspace.link_target(directory, name)?;
+        let target = root.workspace().link_target(directory, name)?;
         self.allowed.iter().find_map(|other| {
             let found = other.look_up(&target).ok()??;
             Some((other.clone(), found.relative().to_vec()))
@@ -524,13 +524,12 @@ impl<'a> SkillScan<'a> {
     }
 
     /// Records a finding, up to the maximum.
-    fn report(&mut self, root: &SkillRoot, path: &[u8], mut finding: Finding) {
+    fn report(&mut self, root: &SkillRoot, path: &[u8], finding: Finding) {
         if self.findings.len() >= MAX_FINDINGS {
             self.unreported += 1;
             return;
         }
-        finding.message = brief(&finding.message);
-        self.findings.push(finding.at(root.absolute(path)));
+        self.findings.push(finding.reworded(brief).at(root.absolute(path)));
     }
 
     /// Adds a finding with the number of findings that were not recorded.
@@ -583,20 +582,12 @@ impl FoundSkill<'_> {
     fn read(self) -> Result<(Option<Skill>, Vec<Finding>), Error> {
         let opened = SkillFile::open(&self.file)?;
         let parsed = ParsedFrontmatter::read(&mut opened.reader())?;
-        let mut findings = parsed.findings;
-        findings.extend(frontmatter::check(&parsed.frontmatter, &self.names));
-        let is_usable = findings.iter().all(|finding| finding.severity != Severity::Skipped);
-        let skill = Skill {
-            name: name_of(&parsed.frontmatter, &self.names),
-            frontmatter: parsed.frontmatter,
-            file_path: self.root.absolute(&self.path),
-            base_dir: self.root.absolute(&self.directory),
-            source: format!("dir:{}", self.source),
-            body_offset: parsed.body_offset,
-            root: self.root.clone(),
-            directory: self.directory,
-            file: self.path,
-        };
+        let (frontmatter, body_offset, mut findings) = parsed.into_parts();
+        findings.extend(frontmatter::check(&frontmatter, &self.names));
+        let is_usable = findings.iter().all(|finding| finding.severity() != Severity::Skipped);
+        let name = name_of(&frontmatter, &self.names);
+        let facts = (name, frontmatter, body_offset);
+        let skill = Skill::new(facts, self.source, self.root, (self.directory, self.path));
         Ok((is_usable.then_some(skill), findings))
     }
 }

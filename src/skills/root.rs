@@ -10,7 +10,7 @@ use ripkit_fs::{DirectoryEntry, Workspace, WorkspacePath, escape};
 /// A workspace with skills, and optionally a directory in it that links must not leave.
 #[derive(Clone, Debug)]
 pub(super) struct SkillRoot {
-    pub(super) workspace: Workspace,
+    workspace: Workspace,
     /// The real path of the directory; `None` allows all of the workspace.
     within: Option<Vec<u8>>,
 }
@@ -22,6 +22,10 @@ impl SkillRoot {
 
     pub(super) fn below(workspace: Workspace, within: Vec<u8>) -> SkillRoot {
         SkillRoot { workspace, within: Some(within) }
+    }
+
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
     }
 
     /// Resolves a path and follows links; `None` if it does not exist.

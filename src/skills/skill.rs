@@ -41,20 +41,41 @@ type Listed = (Vec<Vec<u8>>, Vec<Vec<u8>>);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Skill {
-    pub(super) name: String,
-    pub(super) frontmatter: Frontmatter,
-    pub(super) file_path: String,
-    pub(super) base_dir: String,
-    pub(super) source: String,
-    pub(super) body_offset: u64,
+    name: String,
+    frontmatter: Frontmatter,
+    file_path: String,
+    base_dir: String,
+    source: String,
+    body_offset: u64,
     /// The root through which its files are accessed.
-    pub(super) root: SkillRoot,
+    root: SkillRoot,
     /// The paths of its directory and of its SKILL.md in the root.
-    pub(super) directory: Vec<u8>,
-    pub(super) file: Vec<u8>,
+    directory: Vec<u8>,
+    file: Vec<u8>,
 }
 
 impl Skill {
+    /// The skill of a SKILL.md at the path `file` of `root`, in `directory`, which is one of those of
+    /// the directory with the number `source`.
+    pub(super) fn new(
+        (name, frontmatter, body_offset): (String, Frontmatter, u64),
+        source: usize,
+        root: &SkillRoot,
+        (directory, file): (Vec<u8>, Vec<u8>),
+    ) -> Skill {
+        Skill {
+            name,
+            frontmatter,
+            file_path: root.absolute(&file),
+            base_dir: root.absolute(&directory),
+            source: format!("dir:{source}"),
+            body_offset,
+            root: root.clone(),
+            directory,
+            file,
+        }
+    }
+
     /// The name, in one line; that of the directory if the front matter has none.
     pub fn name(&self) -> &str {
         &self.name
@@ -107,7 +128,7 @@ impl Skill {
         let mut reader = opened.reader();
         let parsed = ParsedFrontmatter::read(&mut reader).map_err(|error| self.broken(error))?;
         let body = read_rest(reader, &self.file_path)?;
-        Ok((into_text(body), parsed.body_line))
+        Ok((into_text(body), parsed.body_line()))
     }
 
     pub(super) fn gone(&self) -> Error {
@@ -157,7 +178,7 @@ impl Skill {
     fn listed(&self, below: &[u8], seen: &mut usize) -> Result<Listed, Error> {
         let path = joined(&self.directory, below);
         let Some(directory) = self.root.look_up(&path)? else { return Ok(Default::default()) };
-        let (entries, _) = list_entries(&self.root.workspace, &directory)?;
+        let (entries, _) = list_entries(self.root.workspace(), &directory)?;
         *seen += entries.len() + 1;
         let (mut directories, mut files) = (Vec::new(), Vec::new());
         for entry in entries.into_iter().filter(|entry| !is_left_out(&entry.name)) {

@@ -5,13 +5,16 @@
 //!
 //! Missing quotes around a value, the most frequent mistake in skills, can be added.
 
-use std::fmt;
+use std::borrow::Cow;
 use std::str::Chars;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
 
 use crate::skills::finding::quoted_name;
+
+/// The maximum number of values to which what they lack is added.
+const MAX_REPAIRS: usize = 16;
 
 /// The maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 16;
@@ -36,25 +39,61 @@ pub(super) type YamlMapping = Vec<(String, YamlNode)>;
 
 /// A parsed document.
 #[derive(Debug, PartialEq)]
-pub(super) struct YamlDocument {
-    pub(super) fields: YamlMapping,
+struct YamlDocument {
+    fields: YamlMapping,
     /// The first line with a list or mapping in brackets, if there is one.
-    pub(super) flow_line: Option<usize>,
+    flow_line: Option<usize>,
 }
 
 /// Why a text cannot be parsed.
 #[derive(Debug, PartialEq)]
 pub(super) struct YamlError {
     /// The line, from 1.
-    pub(super) line: usize,
-    pub(super) reason: String,
+    line: usize,
+    reason: String,
     /// Whether the text is not YAML, rather than YAML that is not allowed.
-    pub(super) is_syntax: bool,
+    is_syntax: bool,
 }
 
-impl fmt::Display for YamlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
+impl YamlError {
+    /// Where it is, in a file that has so many lines before the text, and why.
+    pub(super) fn place(&self, lines_before: usize) -> (usize, &str) {
+        (self.line + lines_before, &self.reason)
+    }
+}
+
+/// Reads front matter: its fields, and the first line with a list or mapping in brackets, if there is
+/// one. What values lack is added, at most [`MAX_REPAIRS`] times; `lacked` receives the key and what
+/// its value lacked.
+pub(super) fn read(
+    yaml: &str,
+    mut lacked: impl FnMut(&str, Lacked),
+) -> Result<(YamlMapping, Option<usize>), YamlError> {
+    let mut yaml = Cow::Borrowed(yaml);
+    for _ in 0..=MAX_REPAIRS {
+        let read = parse(&yaml);
+        let Some(repaired) = repaired(&yaml, &read) else {
+            return read.map(|document| (document.fields, document.flow_line));
+        };
+        lacked(&repaired.key, repaired.lacked);
+        yaml = Cow::Owned(repaired.yaml);
+    }
+    parse(&yaml).map(|document| (document.fields, document.flow_line))
+}
+
+/// The text with what one more value lacked, if that is needed and possible.
+fn repaired(yaml: &str, read: &Result<YamlDocument, YamlError>) -> Option<Repaired> {
+    match read {
+        Err(error) if error.is_syntax => quote_near(yaml, error.line),
+        Err(_) => None,
+        // `description:` with `Use when: asked` on the next line is a mapping by mistake.
+        Ok(document) => {
+            let is_mapping = |(key, node): &&(String, YamlNode)| {
+                key == "description" && matches!(node, YamlNode::Mapping(_))
+            };
+            let (key, _) = document.fields.iter().find(is_mapping)?;
+            quote_field(yaml, key)
+        }
     }
 }
 
@@ -124,7 +163,7 @@ fn number(text: &str) -> Option<Value> {
 }
 
 /// Parses a text that is one mapping or empty.
-pub(super) fn parse(yaml: &str) -> Result<YamlDocument, YamlError> {
+fn parse(yaml: &str) -> Result<YamlDocument, YamlError> {
     let mut builder = Builder { chars: CharCursor::new(yaml), open: Vec::new(), flow_line: None };
     let mut root = None;
     for event in Parser::new_from_str(yaml) {
@@ -275,7 +314,7 @@ impl<'a> CharCursor<'a> {
 }
 
 /// Fields whose value is always a string.
-pub(super) const TEXTS: [&str; 5] = ["name", "description", "license", "compatibility", "version"];
+const TEXTS: [&str; 5] = ["name", "description", "license", "compatibility", "version"];
 
 /// What a value lacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,18 +326,18 @@ pub(super) enum Lacked {
 
 /// Front matter after what one value lacked was added.
 #[derive(Debug, PartialEq)]
-pub(super) struct Repaired {
+struct Repaired {
     /// The text, with the same number of lines.
-    pub(super) yaml: String,
+    yaml: String,
     /// The key of that value.
-    pub(super) key: String,
+    key: String,
     /// What it lacked.
-    pub(super) lacked: Lacked,
+    lacked: Lacked,
 }
 
 /// Adds quotes to the value at a line that cannot be parsed, or to the one above it, where the
 /// mistake may have begun.
-pub(super) fn quote_near(yaml: &str, line: usize) -> Option<Repaired> {
+fn quote_near(yaml: &str, line: usize) -> Option<Repaired> {
     let fields = fields(yaml);
     let at = fields.iter().position(|field| field.contains(line))?;
     let places = [Some(at), at.checked_sub(1)];
@@ -313,7 +352,7 @@ pub(super) fn quote_near(yaml: &str, line: usize) -> Option<Repaired> {
 }
 
 /// Adds quotes to the value of a top-level field.
-pub(super) fn quote_field(yaml: &str, key: &str) -> Option<Repaired> {
+fn quote_field(yaml: &str, key: &str) -> Option<Repaired> {
     let fields = fields(yaml);
     let at = fields.iter().position(|field| field.key() == Some(key))?;
     let (key, text) = fields.get(at)?.quoted()?;
@@ -531,7 +570,8 @@ mod tests {
             ];
             for (yaml, wanted) in texts {
                 let fault = parse(yaml).unwrap_err();
-                assert_eq!(fault.to_string(), wanted, "{yaml:?}");
+                let (line, reason) = fault.place(0);
+                assert_eq!(format!("line {line}: {reason}"), wanted, "{yaml:?}");
                 assert!(!fault.is_syntax);
             }
             assert!(parse("a: b: c").unwrap_err().is_syntax);

@@ -1,7 +1,7 @@
 //! Reads directories for one walk: entries become batches of files and subdirectories, in path
 //! order, with a report of what was left out.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::walk::directory::{
     DirHandle, DirListing, DirectoryReport, FilteredDir, OpenCount, PendingDir,
@@ -19,9 +19,9 @@ use ripkit_fs::os::{Kind, Volume};
 #[derive(Debug, Default)]
 pub(crate) struct ReadDirResult {
     /// Its files and subdirectories in path order.
-    pub(crate) items: Vec<DirItem>,
+    items: Vec<DirItem>,
     /// What was counted and left out.
-    pub(crate) report: DirectoryReport,
+    report: DirectoryReport,
     /// The entries that remain and the ignore rules inside, if it is a directory on disk that could
     /// be read.
     remaining: Option<(Arc<DirListing>, IgnoreRules)>,
@@ -32,6 +32,13 @@ pub(crate) struct ReadDirResult {
 pub(crate) enum DirItem {
     Files(Batch),
     Directory(PendingDir),
+}
+
+impl ReadDirResult {
+    /// What was counted and left out, and its files and subdirectories in path order.
+    pub(super) fn into_parts(self) -> (DirectoryReport, Vec<DirItem>) {
+        (self.report, self.items)
+    }
 }
 
 /// Reads the directories of one walk.
@@ -53,10 +60,10 @@ impl DirReader {
 
     /// Files of a selection as a batch of this walk.
     pub(crate) fn batch(&self, files: &SelectedFiles) -> Batch {
-        let SelectedFiles { prefix, base_len, listing, range, .. } = files;
+        let ((prefix, base_len), (listing, range)) = (files.place(), files.listing());
         let root = self.workspace.root_handle();
         let handle = DirHandle::lazy(root, prefix.clone(), Volume::Disk, &self.open);
-        Batch::new(handle, (prefix.clone(), *base_len), (listing.clone(), range.clone()))
+        Batch::new(handle, (prefix.clone(), base_len), (listing.clone(), range))
     }
 
     /// Where directories below the workspace root are read from.
@@ -71,23 +78,23 @@ impl DirReader {
         keep_going: &dyn Fn() -> bool,
     ) -> ReadDirResult {
         let (options, workspace, open) = (&self.options, &self.workspace, &self.open);
-        let walk = ReadContext { options, workspace, open, keep_going };
+        let walk = ReadContext::new((options, workspace), open, keep_going);
         let mut report = DirectoryReport::default();
         // A directory outside the workspace root is never cached, because it cannot be opened by a
         // path below that root.
-        let is_outside = directory.prefix.first() == Some(&b'/');
+        let is_outside = directory.prefix().first() == Some(&b'/');
         let source = if is_outside { &DiskDirs } else { self.source() };
         match source.read(&walk, directory, &mut report) {
             Ok(contents) => {
                 report.stats.directories = 1;
                 let listing = self.narrow(directory, &contents, &mut report);
                 let items = self.split(&contents, directory, &listing);
-                let is_on_disk = contents.volume == Volume::Disk;
-                let remaining = is_on_disk.then_some((listing, contents.rules));
+                let is_on_disk = contents.volume() == Volume::Disk;
+                let remaining = is_on_disk.then(|| (listing, contents.rules().clone()));
                 ReadDirResult { items, report, remaining }
             }
             Err(error) => {
-                report.stats.unreadable(shown(&directory.prefix), error.to_string());
+                report.stats.unreadable(shown(directory.prefix()), error.to_string());
                 ReadDirResult { items: Vec::new(), report, remaining: None }
             }
         }
@@ -117,7 +124,9 @@ impl DirReader {
         let mut selection = Selection::default();
         for task in tasks {
             let (mut items, root) = match task {
-                InitialTask::ReadDir(dir) => (vec![DirItem::Directory(dir.clone())], dir.root),
+                InitialTask::ReadDir(dir) => {
+                    (vec![DirItem::Directory(dir.clone())], dir.root_number())
+                }
                 InitialTask::Visit(root, batch) => {
                     selection.push_files(selected_files(batch, *root));
                     continue;
@@ -132,9 +141,10 @@ impl DirReader {
                         if read.report.interrupted || !stats.trouble.is_empty() || !keep_going() {
                             return None;
                         }
-                        let (prefix, above) = (directory.prefix, directory.rules);
+                        let (prefix, above) =
+                            (directory.prefix().clone(), directory.rules().clone());
                         let (listing, inside) = read.remaining?;
-                        let dir = SelectedDir { prefix, listing, above, inside };
+                        let dir = SelectedDir::new(prefix, listing, (above, inside));
                         selection.push_directory(read.report, dir);
                         items.extend(read.items.into_iter().rev());
                     }
@@ -151,16 +161,16 @@ impl DirReader {
         contents: &DirContents,
         report: &mut DirectoryReport,
     ) -> Arc<DirListing> {
-        let mut filtered = contents.filtered.clone();
+        let mut filtered = contents.filtered().clone();
         let mut filter = EntryFilter::new(
             &self.options,
             &self.workspace,
-            &directory.prefix,
-            &contents.rules,
-            contents.volume,
+            directory.prefix(),
+            contents.rules(),
+            contents.volume(),
         );
         if filter.may_narrow(&filtered) {
-            let base_len = self.options.base_len(directory.root);
+            let base_len = self.options.base_len(directory.root_number());
             filter.apply_filter(Arc::make_mut(&mut filtered), base_len);
         }
         let FilteredDir { listing, report: filter_report } = Arc::unwrap_or_clone(filtered);
@@ -175,7 +185,7 @@ impl DirReader {
         directory: &PendingDir,
         listing: &Arc<DirListing>,
     ) -> Vec<DirItem> {
-        let handle = &contents.handle;
+        let handle = contents.handle();
         let mut items = Vec::new();
         let mut begin = 0;
         for index in 0..listing.len() {
@@ -187,16 +197,19 @@ impl DirReader {
                 if end > begin {
                     items.push(DirItem::Files(Batch::new(
                         handle.clone(),
-                        (directory.prefix.clone(), self.options.base_len(directory.root)),
+                        (
+                            directory.prefix().clone(),
+                            self.options.base_len(directory.root_number()),
+                        ),
                         (listing.clone(), begin..end),
                     )));
                 }
                 begin = index + 1;
             }
             if is_directory && self.descends(directory) {
-                let child = directory.child(name, handle.clone(), &contents.rules);
-                let is_in_place = contents.is_unchanged;
-                items.push(DirItem::Directory(PendingDir { is_in_place, ..child }));
+                let (rules, is_in_place) = (contents.rules(), contents.is_unchanged());
+                let child = directory.child(name, handle.clone(), rules, is_in_place);
+                items.push(DirItem::Directory(child));
             }
         }
         items
@@ -204,23 +217,16 @@ impl DirReader {
 
     /// Whether a subdirectory itself is visited, regardless of its entries.
     fn visits_itself(&self, above: &PendingDir, name: &[u8]) -> bool {
-        self.options.directories && self.options.reaches_itself(&[&*above.prefix, name].concat())
+        self.options.directories && self.options.reaches_itself(&[&**above.prefix(), name].concat())
     }
 
     fn descends(&self, directory: &PendingDir) -> bool {
-        self.options.max_depth.is_none_or(|max| directory.depth + 1 < max)
+        self.options.max_depth.is_none_or(|max| directory.depth() + 1 < max)
     }
 }
 
 fn selected_files(batch: &Batch, root: usize) -> SelectedFiles {
     let (listing, range) = batch.listing();
-    let (prefix, base_len) = (batch.prefix.clone(), batch.base_len);
-    SelectedFiles {
-        prefix,
-        root,
-        base_len,
-        listing: listing.clone(),
-        range,
-        totals: Mutex::default(),
-    }
+    let place = (batch.prefix().clone(), batch.base_len());
+    SelectedFiles::new(root, place, (listing.clone(), range))
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::walk::ignore_rules::IgnoreRules;
-use ripkit_fs::os::{Dir, Kind, Volume};
+use ripkit_fs::os::{Dir, Kind, Stat, Volume};
 
 /// How many entries a directory may have, and how many bytes their names, for its listing to be made
 /// without growing.
@@ -42,8 +42,7 @@ type RecentDir = (Arc<[u8]>, Arc<Dir>);
 pub(crate) struct OpenDir {
     dir: Arc<Dir>,
     count: OpenCount,
-    /// The kind of file system, which decides what a short read of a file means.
-    pub(crate) volume: Volume,
+    volume: Volume,
 }
 
 impl OpenDir {
@@ -55,6 +54,11 @@ impl OpenDir {
     fn of_volume(dir: Arc<Dir>, volume: Volume, count: &OpenCount) -> Arc<OpenDir> {
         count.held.fetch_add(1, atomic::Ordering::Relaxed);
         Arc::new(OpenDir { dir, count: count.clone(), volume })
+    }
+
+    /// The kind of file system, which decides what a short read of a file means.
+    pub(crate) fn volume(&self) -> Volume {
+        self.volume
     }
 }
 
@@ -126,7 +130,7 @@ impl DirHandle {
     }
 
     /// Opens a child directory for listing.
-    pub(crate) fn open_child(&self, name: &[u8], count: &OpenCount) -> io::Result<Arc<OpenDir>> {
+    fn open_child(&self, name: &[u8], count: &OpenCount) -> io::Result<Arc<OpenDir>> {
         let parent = self.open()?;
         Ok(match parent.open_dir_of_mount(name)? {
             Some(dir) => OpenDir::of_volume(Arc::new(dir), parent.volume, count),
@@ -203,25 +207,42 @@ impl LazyDir {
 #[derive(Clone, Debug)]
 pub(crate) struct PendingDir {
     /// The directory above it.
-    pub(crate) parent: DirHandle,
+    parent: DirHandle,
     /// Its name in `parent`.
-    pub(crate) name: Vec<u8>,
+    name: Vec<u8>,
     /// Its path in the workspace, empty or ending in `/`.
-    pub(crate) prefix: Arc<[u8]>,
+    prefix: Arc<[u8]>,
     /// The ignore rules in force in the directory above it.
-    pub(crate) rules: IgnoreRules,
+    rules: IgnoreRules,
     /// How deep it lies below the root of the walk, which itself has depth 0.
-    pub(crate) depth: usize,
+    depth: usize,
     /// The number of the walk root that it lies below.
-    pub(crate) root: usize,
+    root: usize,
     /// Whether the directory above is unchanged since it was cached. If not, this path may lead to
     /// another directory now, which a watch on the cached one would not report.
-    pub(crate) is_in_place: bool,
+    is_in_place: bool,
 }
 
 impl PendingDir {
-    /// A directory in this one, whose rules are `rules`.
-    pub(super) fn child(&self, name: &[u8], parent: DirHandle, rules: &IgnoreRules) -> PendingDir {
+    /// The root of this number: the entry `name` of `parent`, below the rules `rules`.
+    pub(super) fn root(
+        number: usize,
+        (parent, name): (DirHandle, Vec<u8>),
+        prefix: Arc<[u8]>,
+        rules: IgnoreRules,
+        is_in_place: bool,
+    ) -> PendingDir {
+        PendingDir { parent, name, prefix, rules, depth: 0, root: number, is_in_place }
+    }
+
+    /// A directory in this one, which holds the rules `rules`.
+    pub(super) fn child(
+        &self,
+        name: &[u8],
+        parent: DirHandle,
+        rules: &IgnoreRules,
+        is_in_place: bool,
+    ) -> PendingDir {
         PendingDir {
             parent,
             name: name.to_vec(),
@@ -229,8 +250,48 @@ impl PendingDir {
             rules: rules.clone(),
             depth: self.depth + 1,
             root: self.root,
-            is_in_place: false,
+            is_in_place,
         }
+    }
+
+    /// Opens it for listing.
+    pub(crate) fn open(&self, count: &OpenCount) -> io::Result<Arc<OpenDir>> {
+        self.parent.open_child(&self.name, count)
+    }
+
+    /// What is at its path, without following a link.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        self.parent.open()?.stat(&self.name)
+    }
+
+    #[cfg(feature = "cli")]
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    /// Its path in the workspace, empty or ending in `/`.
+    pub(crate) fn prefix(&self) -> &Arc<[u8]> {
+        &self.prefix
+    }
+
+    /// The ignore rules in force in the directory above it.
+    pub(crate) fn rules(&self) -> &IgnoreRules {
+        &self.rules
+    }
+
+    /// How deep it lies below the root of the walk, which itself has depth 0.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The number of the walk root that it lies below.
+    pub(super) fn root_number(&self) -> usize {
+        self.root
+    }
+
+    /// Whether the directory above is unchanged since it was cached.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.is_in_place
     }
 }
 

@@ -26,7 +26,7 @@ impl DirSource for DiskDirs {
         directory: &PendingDir,
         report: &mut DirectoryReport,
     ) -> io::Result<DirContents> {
-        let dir = directory.parent.open_child(&directory.name, walk.open)?;
+        let dir = directory.open(walk.open_count())?;
         Ok(DiskDirs::contents(walk, directory, &dir, report))
     }
 }
@@ -51,23 +51,18 @@ impl DiskDirs {
         (mut listing, ignore_files): (DirListing, IgnoreFiles),
         report: &mut DirectoryReport,
     ) -> DirContents {
-        let rules = if walk.options.no_ignore {
+        let rules = if walk.options().no_ignore {
             IgnoreRules::default()
         } else {
-            let place = (&***dir, &*directory.prefix);
+            let place = (&***dir, &**directory.prefix());
             let warnings = &mut report.stats.warnings;
-            directory.rules.enter(walk.workspace, place, ignore_files, warnings)
+            directory.rules().enter(walk.workspace(), place, ignore_files, warnings)
         };
         listing.sort();
-        let filtered = walk.filter(directory, dir.volume, &rules).apply_rules(listing);
-        let root = walk.workspace.root_handle();
-        DirContents {
-            handle: DirHandle::hold(dir, root, &directory.prefix),
-            volume: dir.volume,
-            rules,
-            filtered: Arc::new(filtered),
-            is_unchanged: false,
-        }
+        let filtered = walk.filter(directory, dir.volume(), &rules).apply_rules(listing);
+        let root = walk.workspace().root_handle();
+        let handle = DirHandle::hold(dir, root, directory.prefix());
+        DirContents::new((handle, dir.volume()), rules, Arc::new(filtered))
     }
 }
 
@@ -84,11 +79,11 @@ impl ReadContext<'_> {
             ignore_files.note(name, kind);
             listing.push(name, kind);
             let is_checked = listing.len().is_multiple_of(ENTRIES_PER_CHECK);
-            report.interrupted = is_checked && !(self.keep_going)();
+            report.interrupted = is_checked && !self.keeps_going();
             if report.interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if let Err(error) = listed {
-            report.stats.unreadable(shown(&directory.prefix), error.to_string());
+            report.stats.unreadable(shown(directory.prefix()), error.to_string());
         }
         (listing, ignore_files)
     }
@@ -100,7 +95,7 @@ impl ReadContext<'_> {
         volume: Volume,
         rules: &'a IgnoreRules,
     ) -> EntryFilter<'a> {
-        EntryFilter::new(self.options, self.workspace, &directory.prefix, rules, volume)
+        EntryFilter::new(self.options(), self.workspace(), directory.prefix(), rules, volume)
     }
 }
 

@@ -173,7 +173,7 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
 }
 
 fn resume(cursor: &Cursor) -> ResumePoint {
-    ResumePoint { path: cursor.path.clone(), inclusive: false }
+    ResumePoint::new(cursor.path.clone(), false)
 }
 
 /// Sorts all entries by time, and cuts the list.
@@ -328,15 +328,15 @@ impl Visitor for ListVisitor {
             }
             if let Some(globs) = self.globs.as_ref().filter(|_| !is_counted) {
                 matched.clear();
-                matched.extend_from_slice(&batch.prefix);
+                matched.extend_from_slice(batch.prefix());
                 matched.extend_from_slice(name);
-                if !globs.matches(&matched, batch.base_len) {
+                if !globs.matches(&matched, batch.base_len()) {
                     continue;
                 }
             }
             let slash = usize::from(is_directory);
-            let mut path = Vec::with_capacity(batch.prefix.len() + name.len() + slash);
-            path.extend_from_slice(&batch.prefix);
+            let mut path = Vec::with_capacity(batch.prefix().len() + name.len() + slash);
+            path.extend_from_slice(batch.prefix());
             path.extend_from_slice(name);
             if is_directory {
                 path.push(b'/');
@@ -351,12 +351,12 @@ impl Visitor for ListVisitor {
 
 /// How deep the entries of a batch lie below the root of the walk.
 fn depth(batch: &Batch) -> usize {
-    let below = batch.prefix.get(batch.base_len..).unwrap_or_default();
+    let below = batch.prefix().get(batch.base_len()..).unwrap_or_default();
     1 + memchr::memchr_iter(b'/', below).count()
 }
 
 fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {
-    let stat = batch.handle.open().ok()?.stat(name).ok()?;
+    let stat = batch.handle().open().ok()?.stat(name).ok()?;
     Some(stat.modified)
 }
 

@@ -192,7 +192,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let nothing = Slot::Ready(Box::default());
         let tickets = lock(&self.results).expand(ticket, nothing, tasks.len());
         self.queue.push(tasks.into_iter().zip(tickets).map(|(task, ticket)| match task {
-            InitialTask::ReadDir(dir) => (dir.root, Task::ReadDir(dir, ticket)),
+            InitialTask::ReadDir(dir) => (dir.root_number(), Task::ReadDir(dir, ticket)),
             InitialTask::Visit(root, batch) => (root, Task::Visit(batch, ticket)),
         }));
     }
@@ -220,10 +220,10 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     }
 
     fn read_dir(&self, state: &mut V::State, directory: &PendingDir, ticket: Ticket) {
-        let read = self.reader.read(directory, &|| self.keeps_going());
+        let (report, items) = self.reader.read(directory, &|| self.keeps_going()).into_parts();
         let mut steps = Steps::new(self.visitor.may_stop_early());
-        steps.add_directory(read.report);
-        for item in read.items {
+        steps.add_directory(report);
+        for item in items {
             match item {
                 DirItem::Files(batch) if V::INLINE => {
                     steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
@@ -232,7 +232,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 DirItem::Directory(directory) => steps.list.push(Step::ReadDir(directory)),
             }
         }
-        self.push_steps(steps, directory.root, ticket);
+        self.push_steps(steps, directory.root_number(), ticket);
     }
 
     /// Visits a part of a selection, but for files that have to be opened.
@@ -252,7 +252,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 }
                 SelectedItem::Files(files) => files,
             };
-            root = files.root;
+            root = files.root();
             if V::INLINE {
                 let batch = self.reader.batch(files);
                 steps.add_results(|results| self.visitor.visit(state, &batch, self, results));

@@ -106,35 +106,108 @@ pub(crate) trait DirSource: fmt::Debug + Send + Sync {
 
 /// The walk that a directory is read for.
 pub(crate) struct ReadContext<'a> {
-    pub(crate) options: &'a WalkOptions,
-    pub(crate) workspace: &'a Workspace,
-    pub(crate) open: &'a OpenCount,
-    pub(crate) keep_going: &'a dyn Fn() -> bool,
+    options: &'a WalkOptions,
+    workspace: &'a Workspace,
+    open: &'a OpenCount,
+    keep_going: &'a dyn Fn() -> bool,
+}
+
+impl<'a> ReadContext<'a> {
+    /// A walk of `workspace` that goes on as long as `keep_going` is true.
+    pub(super) fn new(
+        (options, workspace): (&'a WalkOptions, &'a Workspace),
+        open: &'a OpenCount,
+        keep_going: &'a dyn Fn() -> bool,
+    ) -> ReadContext<'a> {
+        ReadContext { options, workspace, open, keep_going }
+    }
+
+    pub(crate) fn options(&self) -> &'a WalkOptions {
+        self.options
+    }
+
+    pub(crate) fn workspace(&self) -> &'a Workspace {
+        self.workspace
+    }
+
+    /// The directories that the walk holds open.
+    pub(crate) fn open_count(&self) -> &'a OpenCount {
+        self.open
+    }
+
+    /// Whether the walk goes on.
+    pub(super) fn keeps_going(&self) -> bool {
+        (self.keep_going)()
+    }
 }
 
 /// What a directory holds, after the rules of the tree, the host and the walk, but before the
 /// caller's filter.
 #[derive(Debug)]
 pub(crate) struct DirContents {
-    pub(crate) handle: DirHandle,
-    pub(crate) volume: Volume,
+    handle: DirHandle,
+    volume: Volume,
     /// The rules in force inside it.
-    pub(crate) rules: IgnoreRules,
-    pub(crate) filtered: Arc<FilteredDir>,
+    rules: IgnoreRules,
+    filtered: Arc<FilteredDir>,
     /// Whether it was found unchanged in the cache.
-    pub(crate) is_unchanged: bool,
+    is_unchanged: bool,
+}
+
+impl DirContents {
+    /// What remains of a directory that was read now, with the rules inside it.
+    pub(crate) fn new(
+        (handle, volume): (DirHandle, Volume),
+        rules: IgnoreRules,
+        filtered: Arc<FilteredDir>,
+    ) -> DirContents {
+        DirContents { handle, volume, rules, filtered, is_unchanged: false }
+    }
+
+    /// The same of a directory that was found unchanged in the cache.
+    pub(crate) fn unchanged(self) -> DirContents {
+        DirContents { is_unchanged: true, ..self }
+    }
+
+    pub(super) fn handle(&self) -> &DirHandle {
+        &self.handle
+    }
+
+    pub(super) fn volume(&self) -> Volume {
+        self.volume
+    }
+
+    /// The rules in force inside it.
+    pub(super) fn rules(&self) -> &IgnoreRules {
+        &self.rules
+    }
+
+    pub(super) fn filtered(&self) -> &Arc<FilteredDir> {
+        &self.filtered
+    }
+
+    /// Whether it was found unchanged in the cache.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.is_unchanged
+    }
 }
 
 /// The position that an earlier answer reached.
 #[derive(Clone, Debug)]
 pub(crate) struct ResumePoint {
     /// The path of the last entry of that answer; a directory's ends in `/`.
-    pub(crate) path: Vec<u8>,
+    path: Vec<u8>,
     /// Whether that entry itself is visited again.
-    pub(crate) inclusive: bool,
+    inclusive: bool,
 }
 
 impl ResumePoint {
+    /// The end of the entry at `path`, which ends in `/` if it is a directory; `inclusive` visits the
+    /// entry itself again.
+    pub(crate) fn new(path: Vec<u8>, inclusive: bool) -> ResumePoint {
+        ResumePoint { path, inclusive }
+    }
+
     /// Whether `path` followed by `slash` lies past this point in path order.
     fn precedes(&self, path: &[u8], slash: &[u8]) -> bool {
         let order = path.iter().chain(slash).cmp(self.path.iter());
@@ -428,15 +501,10 @@ impl WalkRoot {
     /// The first task at this root, whose number is `index`, with the rules of the directory above.
     fn task(&self, index: usize, rules: IgnoreRules) -> InitialTask {
         if self.is_directory {
-            return InitialTask::ReadDir(PendingDir {
-                parent: self.parent.clone(),
-                name: self.name.clone(),
-                prefix: self.key().into(),
-                rules,
-                depth: 0,
-                root: index,
-                is_in_place: self.is_in_place,
-            });
+            let entry = (self.parent.clone(), self.name.clone());
+            let prefix = self.key().into();
+            let root = PendingDir::root(index, entry, prefix, rules, self.is_in_place);
+            return InitialTask::ReadDir(root);
         }
         let prefix: Arc<[u8]> = self.path[..self.base_len].into();
         InitialTask::Visit(

@@ -73,12 +73,12 @@ impl ShellDirs {
 
     /// Opens a directory to which links may lead.
     fn open(&self, walk: &ReadContext<'_>, directory: &PendingDir) -> io::Result<Arc<OpenDir>> {
-        match directory.parent.open_child(&directory.name, walk.open) {
+        match directory.open(walk.open_count()) {
             Err(_) if self.rules.follow => {
-                let path = directory.prefix.strip_suffix(b"/").unwrap_or(&directory.prefix);
-                let found = walk.workspace.look_up(path).map_err(io::Error::other)?;
+                let path = directory.prefix().strip_suffix(b"/").unwrap_or(directory.prefix());
+                let found = walk.workspace().look_up(path).map_err(io::Error::other)?;
                 let found = found.ok_or(io::ErrorKind::NotFound)?;
-                Ok(OpenDir::new(found.open_dir().map_err(io::Error::other)?, walk.open))
+                Ok(OpenDir::new(found.open_dir().map_err(io::Error::other)?, walk.open_count()))
             }
             opened => opened,
         }
@@ -93,17 +93,17 @@ impl ShellDirs {
             }
         }
         let has_mark = self.rules.marks.iter().any(|name| dir.stat(name).is_ok());
-        let is_end = self.rules.is_end.as_ref().filter(|_| directory.depth > 0);
+        let is_end = self.rules.is_end.as_ref().filter(|_| directory.depth() > 0);
         Ok(has_mark
             || is_end.is_some_and(|is_end| {
-                let path = directory.prefix.strip_suffix(b"/").unwrap_or(&directory.prefix);
-                is_end(&self.shown(path, b""), &directory.name, directory.depth)
+                let path = directory.prefix().strip_suffix(b"/").unwrap_or(directory.prefix());
+                is_end(&self.shown(path, b""), directory.name(), directory.depth())
             }))
     }
 
     /// What a link leads to: the kind of a link if to nothing, none if to a directory above it.
     fn followed(&self, walk: &ReadContext<'_>, prefix: &[u8], name: &[u8]) -> Option<Kind> {
-        let Ok(Some(found)) = walk.workspace.look_up(&[prefix, name].concat()) else {
+        let Ok(Some(found)) = walk.workspace().look_up(&[prefix, name].concat()) else {
             return Some(Kind::Link);
         };
         let kind = found.kind().unwrap_or(Kind::Link);
@@ -186,7 +186,7 @@ impl DirSource for ShellDirs {
         report: &mut DirectoryReport,
     ) -> io::Result<DirContents> {
         let dir = self.open(walk, directory)?;
-        let prefix = &directory.prefix;
+        let prefix = directory.prefix();
         let (listing, files) = if self.is_end(directory, &dir)? {
             (DirListing::default(), IgnoreFiles::default())
         } else {
@@ -195,9 +195,9 @@ impl DirSource for ShellDirs {
         if self.rules.follow {
             lock(&self.seen).insert(prefix.clone(), dir.stat(b".")?.identity);
         }
-        let found = files.chosen(self.rules.ignore, &directory.rules);
+        let found = files.chosen(self.rules.ignore, directory.rules());
         let warnings = &mut report.stats.warnings;
-        let rules = directory.rules.enter(walk.workspace, (&dir, prefix), found, warnings);
+        let rules = directory.rules().enter(walk.workspace(), (&dir, prefix), found, warnings);
         let mut kept = DirListing::with_room();
         for (name, kind) in (0..listing.len()).filter_map(|index| listing.get(index)) {
             let kind = match kind {
@@ -213,12 +213,7 @@ impl DirSource for ShellDirs {
         }
         kept.sort();
         let filtered = FilteredDir { listing: Arc::new(kept), report: DirectoryReport::default() };
-        Ok(DirContents {
-            handle: DirHandle::hold(&dir, walk.workspace.root_handle(), prefix),
-            volume: dir.volume,
-            rules,
-            filtered: Arc::new(filtered),
-            is_unchanged: false,
-        })
+        let handle = DirHandle::hold(&dir, walk.workspace().root_handle(), prefix);
+        Ok(DirContents::new((handle, dir.volume()), rules, Arc::new(filtered)))
     }
 }

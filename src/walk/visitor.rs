@@ -16,11 +16,11 @@ pub(crate) const BATCH: usize = u32::BITS as usize;
 #[derive(Debug)]
 pub(crate) struct Batch {
     /// The directory.
-    pub(crate) handle: DirHandle,
+    handle: DirHandle,
     /// Its path in the workspace, empty or ending in `/`.
-    pub(crate) prefix: Arc<[u8]>,
+    prefix: Arc<[u8]>,
     /// How many bytes of the paths belong to the root of the walk; globs do not see them.
-    pub(crate) base_len: usize,
+    base_len: usize,
     listing: Arc<DirListing>,
     range: Range<usize>,
 }
@@ -47,6 +47,21 @@ impl Batch {
         let base_len = prefix.len();
         let place = (prefix, base_len);
         Batch::new(handle, place, (Arc::new(listing), 0..1))
+    }
+
+    /// The directory.
+    pub(crate) fn handle(&self) -> &DirHandle {
+        &self.handle
+    }
+
+    /// The path of the directory in the workspace, empty or ending in `/`.
+    pub(crate) fn prefix(&self) -> &Arc<[u8]> {
+        &self.prefix
+    }
+
+    /// How many bytes of the paths belong to the root of the walk; globs do not see them.
+    pub(crate) fn base_len(&self) -> usize {
+        self.base_len
     }
 
     /// The listing, and which of its entries the batch holds.

@@ -25,7 +25,7 @@ impl Task {
     /// The path of its first entry, which orders the tasks below one root.
     fn path(&self) -> Vec<u8> {
         match self {
-            Task::ReadDir(directory, _) => directory.prefix.to_vec(),
+            Task::ReadDir(directory, _) => directory.prefix().to_vec(),
             Task::Select(chunk, _) => chunk.place().1,
             Task::Visit(batch, _) => batch.first_path(),
             Task::Help(_) => Vec::new(),

@@ -2,7 +2,7 @@ use super::*;
 use crate::index::signatures::SignatureBuilder;
 use ripkit_fs::os::Identity;
 
-const OLD: Generation = Generation { current: 1, min_valid: 1 };
+const OLD: Generation = Generation::new(1, 1);
 
 fn table() -> FileTable {
     FileTable::new(BitsPerByte::default())
@@ -124,12 +124,11 @@ fn totals_hold_until_a_file_changes_or_may_have_changed_unnoticed() {
         let ids = listing.file_ids(0..3).unwrap();
         table.exclude_all(ids, candidates, generation)
     };
-    let call = |current, min_valid| Generation { current, min_valid };
+    let call = |current, min_valid| Generation::new(current, min_valid);
     let late = candidates(&table);
     assert!(add(&early, call(2, 1)).is_none(), "their signatures were not asked");
     let totals = add(&late, call(2, 1)).unwrap();
-    let FileTotals { texts, text_bytes, max_text_bytes, binaries, .. } = totals;
-    assert_eq!((texts, text_bytes, max_text_bytes, binaries), (2, 10, 5, 1));
+    assert_eq!((totals.texts(), totals.max_text_bytes(), totals.binaries()), ((2, 10), 5, 1));
 
     let holds = |candidates: &Candidates, generation: Generation| {
         table.has_totals(&totals, candidates, generation)

@@ -90,7 +90,7 @@ impl Tree {
     }
 
     fn states(&self) -> Vec<State> {
-        let states = lock(&self.snapshot.selections.0);
+        let states = lock(&self.snapshot.selections().0);
         states.iter().map(|(_, state)| state.clone()).collect()
     }
 

@@ -21,7 +21,7 @@ use ripkit_fs::os::Dir;
 
 /// A call of this epoch that believes what was looked at from `min_valid` on.
 fn at(current: u64, min_valid: u64) -> Generation {
-    Generation { current, min_valid }
+    Generation::new(current, min_valid)
 }
 
 /// A directory as it is now.

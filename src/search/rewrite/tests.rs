@@ -23,7 +23,7 @@ fn rewriter(options: &PatternOptions, replacement: &str) -> Rewriter {
     } else {
         Template::parse(replacement, &pattern).unwrap()
     };
-    Rewriter { pattern, template, max_bytes: 1000, line_bytes: 20, versions: false }
+    Rewriter::new((pattern, template), (1000, 20), false)
 }
 
 fn rewrite(rewriter: &Rewriter, content: &[u8]) -> Result<Rewritten, RewriteError> {
