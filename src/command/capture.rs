@@ -303,20 +303,35 @@ fn file_problem(error: &Error) -> String {
 
 /// The output of a command as text, with a line in place of the bytes left out in the middle.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Transcript {
+pub(super) struct Transcript {
     /// The output, or its beginning and end with a line between them.
-    pub(crate) text: String,
+    text: String,
     /// Bytes of the whole output.
-    pub(crate) bytes: u64,
+    bytes: u64,
     /// Bytes that are not in the text.
-    pub(crate) dropped: u64,
+    dropped: u64,
     /// The file with the whole output, relative to the workspace.
-    pub(crate) file: Option<String>,
+    file: Option<String>,
     /// Whether bytes that are not UTF-8 were replaced.
-    pub(crate) is_lossy: bool,
+    is_lossy: bool,
 }
 
 impl Transcript {
+    /// Whether bytes that are not UTF-8 were replaced.
+    pub(super) fn is_lossy(&self) -> bool {
+        self.is_lossy
+    }
+
+    /// How many bytes the whole output has, and how many of them are not in the text.
+    pub(super) fn bytes(&self) -> (u64, u64) {
+        (self.bytes, self.dropped)
+    }
+
+    /// The output, and the file with the whole of it, relative to the workspace.
+    pub(super) fn into_parts(self) -> (String, Option<String>) {
+        (self.text, self.file)
+    }
+
     fn new(captured: &CapturedOutput, spooled: Option<SpooledOutput>) -> Transcript {
         let (head, tail) = match captured.dropped() {
             0 => (captured.head.as_slice(), captured.tail.as_slice()),

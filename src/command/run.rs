@@ -115,7 +115,7 @@ pub(crate) fn run(
     let (transcript, problem) = output.finish();
     notes.extend(problem);
     let lossy = "the output is not UTF-8 throughout; other bytes became \u{fffd}";
-    notes.extend(transcript.is_lossy.then(|| lossy.to_owned()));
+    notes.extend(transcript.is_lossy().then(|| lossy.to_owned()));
     let (exit_code, signal) = match ending {
         // The exit status of a stopped command means nothing.
         _ if stopped_by.is_some() => (None, None),
@@ -126,16 +126,18 @@ pub(crate) fn run(
             (None, None)
         }
     };
+    let (output_bytes, dropped_bytes) = transcript.bytes();
+    let (output, output_file) = transcript.into_parts();
     Ok(RunCommandOutput {
-        output: transcript.text,
+        output,
         exit_code,
         signal,
         timed_out: stopped_by == Some(Incomplete::Timeout),
         cancelled: stopped_by == Some(Incomplete::Cancelled),
         duration_ms: u64::try_from(took.as_millis()).expect("no command runs for an age"),
-        output_bytes: transcript.bytes,
-        dropped_bytes: transcript.dropped,
-        output_file: transcript.file,
+        output_bytes,
+        dropped_bytes,
+        output_file,
         background,
         survivors,
         shell,

@@ -181,7 +181,7 @@ impl Parser<'_> {
                 }
                 add_header(&mut hunk, line, header);
             } else if line.trim() == END_OF_FILE {
-                hunk.at_end = true;
+                hunk.set_at_end();
                 self.lines.skip();
                 break;
             } else if !hunk.push_signed(line) {
@@ -190,23 +190,24 @@ impl Parser<'_> {
             }
             self.lines.skip();
         }
-        let has_place = !hunk.headers.is_empty() || hunk.line.is_some() || hunk.has_old_line();
-        hunk.at_end |= !has_place;
+        if !hunk.has_place() {
+            hunk.set_at_end();
+        }
         (!hunk.is_bare()).then(|| PatchHunk { hunk: hunk.finish(None), line: number })
     }
 }
 
 /// Adds a line `@@ context`, or the line number of a unified diff.
 fn add_header(hunk: &mut HunkLines<'_>, line: &str, header: &str) {
-    let header = match unified::hunk_header(line) {
-        Some(HunkHeader { old_start: Some(start), section, .. }) => {
-            hunk.line = Some(start);
+    let header = match unified::hunk_header(line).and_then(HunkHeader::place) {
+        Some((start, section)) => {
+            hunk.set_line(start);
             section
         }
-        _ => header.trim().trim_end_matches("@@").trim(),
+        None => header.trim().trim_end_matches("@@").trim(),
     };
     if !matches!(header, "" | "..." | "…") {
-        hunk.headers.push(header.to_owned());
+        hunk.add_header(header);
     }
 }
 

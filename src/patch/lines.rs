@@ -62,12 +62,32 @@ pub(super) struct HunkLines<'a> {
     bare: usize,
     /// Whether the old and the new text end without a line feed.
     is_open: [bool; 2],
-    pub(super) line: Option<usize>,
-    pub(super) headers: Vec<String>,
-    pub(super) at_end: bool,
+    line: Option<usize>,
+    headers: Vec<String>,
+    at_end: bool,
 }
 
 impl<'a> HunkLines<'a> {
+    /// A hunk whose old text is at this line, if that is known.
+    pub(super) fn at_line(line: Option<usize>) -> HunkLines<'a> {
+        HunkLines { line, ..HunkLines::default() }
+    }
+
+    /// Adds a line that names what is around the hunk.
+    pub(super) fn add_header(&mut self, header: &str) {
+        self.headers.push(header.to_owned());
+    }
+
+    /// Notes the line of the old text.
+    pub(super) fn set_line(&mut self, line: usize) {
+        self.line = Some(line);
+    }
+
+    /// Notes that the hunk lies at the end of the file.
+    pub(super) fn set_at_end(&mut self) {
+        self.at_end = true;
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -120,9 +140,9 @@ impl<'a> HunkLines<'a> {
         }
     }
 
-    /// Whether a line says where the hunk belongs.
-    pub(super) fn has_old_line(&self) -> bool {
-        self.counts[0] > self.bare
+    /// Whether anything says where the hunk belongs: a header, a number, or an old line.
+    pub(super) fn has_place(&self) -> bool {
+        !self.headers.is_empty() || self.line.is_some() || self.counts[0] > self.bare
     }
 
     /// The numbers of old and of new lines.

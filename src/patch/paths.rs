@@ -101,12 +101,25 @@ impl PatchPaths {
 
 /// The paths of a patch that can be used, locked.
 pub(super) struct LockedPaths {
-    pub(super) transaction: Transaction,
+    transaction: Transaction,
     /// The index in the transaction; `None` for a path that cannot be used.
     indexes: Vec<Option<usize>>,
 }
 
 impl LockedPaths {
+    /// The transaction that locks them.
+    pub(super) fn transaction(&self) -> &Transaction {
+        &self.transaction
+    }
+
+    pub(super) fn transaction_mut(&mut self) -> &mut Transaction {
+        &mut self.transaction
+    }
+
+    pub(super) fn into_transaction(self) -> Transaction {
+        self.transaction
+    }
+
     pub(super) fn has_all(&self, uses: Uses) -> bool {
         let is_locked = |index: usize| self.indexes[index].is_some();
         is_locked(uses.path) && uses.destination.is_none_or(is_locked)

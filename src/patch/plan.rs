@@ -542,7 +542,7 @@ impl Planner<'_> {
                  end of file",
             );
         }
-        self.locked.transaction.check_link(self.locked.index(path), text)
+        self.locked.transaction().check_link(self.locked.index(path), text)
     }
 
     /// The permissions of a file that had `before` and is to be plain or executable: whoever may read it
@@ -578,9 +578,9 @@ impl Planner<'_> {
         }
         let call = self.options.call;
         let read =
-            match self.locked.transaction.read_link(index)? {
+            match self.locked.transaction_mut().read_link(index)? {
                 Some(text) => Ok(Content::Link(Arc::new(text))),
-                None => self.locked.transaction.read(index, limit, call).map(|read| {
+                None => self.locked.transaction_mut().read(index, limit, call).map(|read| {
                     read.map_or(Content::Missing, |bytes| Content::Bytes(Arc::new(bytes)))
                 }),
             };
@@ -599,7 +599,7 @@ impl Planner<'_> {
         self.bytes += read.bytes().map_or(0, |bytes| bytes.len());
         self.check_size(0)?;
         let mode = matches!(read, Content::Bytes(_));
-        let mode = mode.then(|| self.locked.transaction.mode(index)).flatten();
+        let mode = mode.then(|| self.locked.transaction().mode(index)).flatten();
         let read = Version { content: read, mode };
         let state = self.state(path);
         (state.before, state.now) = (read.clone(), read);
@@ -698,7 +698,7 @@ impl Planner<'_> {
             };
             let now = &state.now;
             let from = source.map(|from| self.locked.index(from));
-            let transaction = &mut self.locked.transaction;
+            let transaction = self.locked.transaction_mut();
             match (before.content.exists(), &now.content) {
                 (_, Content::Unknown) | (false, Content::Missing) => continue,
                 (true, Content::Missing) if moved.contains_key(&path) => continue,
@@ -752,7 +752,7 @@ impl Planner<'_> {
                 match_kind: state.match_kind.unwrap_or(MatchKind::Exact),
             });
         }
-        Ok(Plan { transaction: self.locked.transaction, changes, notes: self.notes })
+        Ok(Plan { transaction: self.locked.into_transaction(), changes, notes: self.notes })
     }
 
     /// The path from which a file is moved to this one, and this one.

@@ -27,11 +27,18 @@ fn is_names(first: &str, second: &str) -> bool {
 /// A line `@@ -1,3 +1,4 @@ section`, in which the numbers may be missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct HunkHeader<'a> {
-    pub(super) old_start: Option<usize>,
+    old_start: Option<usize>,
     /// The numbers of old and of new lines, and that of the first new line.
     counts: Option<([usize; 2], usize)>,
     /// The text behind the numbers.
-    pub(super) section: &'a str,
+    section: &'a str,
+}
+
+impl<'a> HunkHeader<'a> {
+    /// The number of the first old line, if there is one, and the text behind the numbers.
+    pub(super) fn place(self) -> Option<(usize, &'a str)> {
+        Some((self.old_start?, self.section))
+    }
 }
 
 /// Parses a line that begins with `@@`.
@@ -178,9 +185,10 @@ impl<'a> Parser<'a> {
         let number = self.lines.number();
         let header = self.lines.peek().and_then(hunk_header).unwrap_or_default();
         self.lines.skip();
-        let mut hunk = HunkLines::default();
-        hunk.line = header.old_start;
-        hunk.headers.extend(Some(header.section.to_owned()).filter(|text| !text.is_empty()));
+        let mut hunk = HunkLines::at_line(header.old_start);
+        if !header.section.is_empty() {
+            hunk.add_header(header.section);
+        }
         let wanted = header.counts.map(|(counts, _)| counts);
         while let Some(line) = self.lines.peek() {
             let counts = hunk.counts();

@@ -44,11 +44,10 @@ pub fn apply(content: &[u8], edits: &[Edit], options: &Options<'_>) -> Result<Ed
         let (made, replacement) = match edit {
             Edit::Lines(range, new) => {
                 let lines = lines.get_or_insert_with(|| LineFitter::new(&text, options));
-                let mut made = lines.fit(*range, new);
-                if let (Ok(made), MAX_NAMED..) = (&mut made, index) {
-                    made.notes.clear();
-                }
-                (made, None)
+                let made = lines.fit(*range, new);
+                let is_named = index < MAX_NAMED;
+                let named = |notes| if is_named { notes } else { Vec::new() };
+                (made.map(|made| made.with_notes(named)), None)
             }
             Edit::Text(replacement) => {
                 let replacement = pipeline.without_marks(replacement);
@@ -75,7 +74,8 @@ pub fn apply(content: &[u8], edits: &[Edit], options: &Options<'_>) -> Result<Ed
 
 fn refuse_overlaps(text: &[u8], fitted: &[FittedEdit]) -> Result<(), Reason> {
     let matches = fitted.iter().enumerate();
-    let matches = matches.flat_map(|(index, edit)| edit.matches.iter().map(move |at| (at, index)));
+    let matches =
+        matches.flat_map(|(index, edit)| edit.matches().iter().map(move |at| (at, index)));
     let mut matches: Vec<_> = matches.collect();
     matches.sort_by_key(|(at, index)| (at.start, at.end, *index));
     for pair in matches.windows(2) {

@@ -63,26 +63,28 @@ pub(crate) fn assemble(
     edits: Vec<FittedEdit>,
     options: &Options<'_>,
 ) -> Result<Edited, Reason> {
-    let match_kinds = edits.iter().map(|edit| edit.kind).collect();
-    let match_counts = edits.iter().map(|edit| edit.matches.len()).collect();
+    let match_kinds = edits.iter().map(FittedEdit::kind).collect();
+    let match_counts = edits.iter().map(|edit| edit.matches().len()).collect();
     let (mut notes, mut patches, mut matches) = (Vec::new(), Vec::new(), Vec::new());
     for edit in edits {
-        let new: Vec<String> =
-            edit.notes.into_iter().filter(|note| !notes.contains(note)).collect();
+        let (places, changes, more) = edit.into_parts();
+        let new: Vec<String> = more.into_iter().filter(|note| !notes.contains(note)).collect();
         notes.extend(new);
-        patches.extend(edit.patches);
-        matches.extend(edit.matches);
+        patches.extend(changes);
+        matches.extend(places);
     }
     // A stable sort, first by match: two patches may insert at the same byte, where another begins.
-    patches.sort_by_key(|patch: &Patch| (patch.match_start, patch.range.start, patch.range.end));
+    patches
+        .sort_by_key(|patch: &Patch| (patch.match_start(), patch.range().start, patch.range().end));
     matches.sort_by_key(|matched: &Range<usize>| (matched.start, matched.end));
     let line_stats = LineStats::count(text.bytes(), &matches, &patches);
     let new_texts: Vec<Cow<'_, [u8]>> =
-        patches.iter().map(|patch| text.encode(&patch.text)).collect();
+        patches.iter().map(|patch| text.encode(patch.text())).collect();
     let growth: usize = new_texts.iter().map(|new| new.len()).sum();
     let mut offsets = text.offsets();
     let mut in_file = |at| offsets.in_file(at);
-    let replaced = patches.iter().map(|patch| in_file(patch.range.start)..in_file(patch.range.end));
+    let replaced =
+        patches.iter().map(|patch| in_file(patch.range().start)..in_file(patch.range().end));
     let replaced: Vec<Range<usize>> = replaced.collect();
     let removed: usize = replaced.iter().map(Range::len).sum();
     let size = content.len() + growth - removed;

@@ -151,13 +151,8 @@ impl<'a> LineFitter<'a> {
             let path = short_name(self.options.path());
             format!("{done} {}", named_lines(&self.table, numbers, &path))
         });
-        let patch = Patch { match_start: matched.start, range, text: new };
-        Ok(FittedEdit {
-            kind: MatchKind::Exact,
-            matches: vec![matched],
-            patches: vec![patch],
-            notes: Vec::from_iter(note),
-        })
+        let patches = vec![Patch::new(matched.start, range, new)];
+        Ok(FittedEdit::new(MatchKind::Exact, vec![matched], patches, Vec::from_iter(note)))
     }
 
     /// The line ending that new lines get; none if the text has no line ending to follow.

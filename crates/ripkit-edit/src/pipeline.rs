@@ -95,27 +95,28 @@ impl<'a> Pipeline<'a> {
     /// The same after removing line numbers that were pasted with the lines.
     fn run_without_numbers(&mut self, edit: &Replacement) -> Result<FittedEdit, Reason> {
         let (rules, text) = (SearchRules::of(self.options), self.matcher.text());
-        if rules.is_exact {
+        if rules.is_exact() {
             return Err(Reason::NotFound);
         }
         for unnumbered in pasted_numbers::strip(edit, self.options.path()) {
             // A repaired text is not matched loosely in addition.
             let last = MatchKind::TrailingBlanks;
-            let found = self.matcher.find(last, &unnumbered.edit.old_text, rules)?;
+            let edit = unnumbered.edit();
+            let found = self.matcher.find(last, &edit.old_text, rules)?;
             let Some(found) = found else { continue };
             let start = found.matches[0].range.start;
             if !unnumbered.fits(text, start) {
                 continue;
             }
-            if unnumbered.edit.old_text == unnumbered.edit.new_text {
+            if edit.old_text == edit.new_text {
                 return Err(Reason::EqualTexts);
             }
             let has_numbers = unnumbered.has_numbers(text, start);
             let evidence =
                 if has_numbers { NumberEvidence::Numbers } else { NumberEvidence::OtherNumbers };
-            let mut fitted = self.run_at(&unnumbered.edit, &found, evidence)?;
-            fitted.notes.insert(0, unnumbered.note(self.options.source()));
-            return Ok(fitted);
+            let fitted = self.run_at(edit, &found, evidence)?;
+            let note = unnumbered.note(self.options.source());
+            return Ok(fitted.with_notes(|notes| [vec![note], notes].concat()));
         }
         Err(Reason::NotFound)
     }
@@ -149,7 +150,7 @@ impl<'a> Pipeline<'a> {
             let judge = Judge::new(&mut self.matcher, edit, found, evidence);
             judge.result(first, [old, new], replaces_all)?;
         }
-        if made.patches.is_empty() {
+        if made.patches().is_empty() {
             return Err(Reason::NoChange);
         }
         (self.matches, self.bytes) = (count, bytes);

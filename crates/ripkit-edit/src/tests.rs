@@ -726,11 +726,7 @@ mod line_stats {
     fn a_long_line_with_many_places_is_gone_through_once() {
         let text = "ab".repeat(8 << 20);
         let places: Vec<Range<usize>> = (0..40_000).map(|at| 2 * at..2 * at + 1).collect();
-        let patch = |range: &Range<usize>| Patch {
-            match_start: range.start,
-            range: range.clone(),
-            text: Vec::new(),
-        };
+        let patch = |range: &Range<usize>| Patch::new(range.start, range.clone(), Vec::new());
         let patches: Vec<Patch> = places.iter().map(patch).collect();
         let started = std::time::Instant::now();
         assert_eq!(

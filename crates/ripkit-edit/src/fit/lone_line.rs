@@ -16,11 +16,9 @@ pub(super) const NOTE: &str = "old_text is one line without its indentation; the
 
 /// One line of a file, given without its indentation, and the lines in its place.
 pub(super) struct LoneLine<'a> {
-    pub(super) indent: &'a str,
-    /// At least two lines with content, the first without indentation.
-    pub(super) new: &'a str,
-    /// The text of the file below the line.
-    pub(super) below: &'a str,
+    indent: &'a str,
+    new: &'a str,
+    below: &'a str,
 }
 
 /// How the further lines are indented.
@@ -32,7 +30,13 @@ pub(super) enum FurtherLines {
     Undecided,
 }
 
-impl LoneLine<'_> {
+impl<'a> LoneLine<'a> {
+    /// `new` are at least two lines with content, the first without indentation; `below` is the text of
+    /// the file below the line.
+    pub(super) fn new(indent: &'a str, new: &'a str, below: &'a str) -> LoneLine<'a> {
+        LoneLine { indent, new, below }
+    }
+
     /// `new_text` with the indentation for its further lines.
     pub(super) fn indented(&self) -> String {
         let mut indented = String::with_capacity(self.new.len() + self.indent.len());

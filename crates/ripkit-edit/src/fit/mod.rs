@@ -20,7 +20,7 @@ use self::mistaken_blanks::without_mistaken_blanks;
 use self::plain_forms::PlainForms;
 use self::regions::DiffRegion;
 pub(crate) use self::regions::{ComparedTexts, LineDiff};
-use self::reindent::{ReindentInput, Reindented};
+use self::reindent::{Reindented, reindent};
 use self::shared_blanks::SharedBlanks;
 use self::terminator::TerminatorFit;
 use crate::edit::Replacement;
@@ -46,23 +46,95 @@ const CHECK_INTERVAL: usize = 1024;
 /// A range of the text and its replacement.
 #[derive(Debug)]
 pub(crate) struct Patch {
-    /// Start of the match that it belongs to.
-    pub(crate) match_start: usize,
-    pub(crate) range: Range<usize>,
-    pub(crate) text: Vec<u8>,
+    match_start: usize,
+    range: Range<usize>,
+    text: Vec<u8>,
 }
 
 /// An edit fitted to its places: what is assembled.
 #[derive(Debug)]
 pub(crate) struct FittedEdit {
-    pub(crate) kind: MatchKind,
-    /// The matched ranges.
-    pub(crate) matches: Vec<Range<usize>>,
-    pub(crate) patches: Vec<Patch>,
-    pub(crate) notes: Vec<String>,
+    kind: MatchKind,
+    matches: Vec<Range<usize>>,
+    patches: Vec<Patch>,
+    notes: Vec<String>,
+}
+
+impl Patch {
+    pub(crate) fn new(match_start: usize, range: Range<usize>, text: Vec<u8>) -> Patch {
+        Patch { match_start, range, text }
+    }
+
+    /// The start of the match that it belongs to.
+    pub(crate) fn match_start(&self) -> usize {
+        self.match_start
+    }
+
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
 }
 
 impl FittedEdit {
+    pub(crate) fn new(
+        kind: MatchKind,
+        matches: Vec<Range<usize>>,
+        patches: Vec<Patch>,
+        notes: Vec<String>,
+    ) -> FittedEdit {
+        FittedEdit { kind, matches, patches, notes }
+    }
+
+    pub(crate) fn kind(&self) -> MatchKind {
+        self.kind
+    }
+
+    /// The matched ranges.
+    pub(crate) fn matches(&self) -> &[Range<usize>] {
+        &self.matches
+    }
+
+    pub(crate) fn patches(&self) -> &[Patch] {
+        &self.patches
+    }
+
+    /// The matched ranges, the patches and the notes.
+    pub(crate) fn into_parts(self) -> (Vec<Range<usize>>, Vec<Patch>, Vec<String>) {
+        (self.matches, self.patches, self.notes)
+    }
+
+    /// The same at one place, the range `changed`, with further notes.
+    pub(crate) fn at_place(
+        mut self,
+        changed: Range<usize>,
+        notes: impl IntoIterator<Item = String>,
+    ) -> FittedEdit {
+        for patch in &mut self.patches {
+            patch.match_start = changed.start;
+        }
+        self.matches = vec![changed];
+        self.notes.extend(notes);
+        self
+    }
+
+    /// Adds notes behind those that it has.
+    pub(crate) fn add_notes(&mut self, notes: impl IntoIterator<Item = String>) {
+        self.notes.extend(notes);
+    }
+
+    /// The same with other notes, which `change` makes of its own.
+    pub(crate) fn with_notes(
+        mut self,
+        change: impl FnOnce(Vec<String>) -> Vec<String>,
+    ) -> FittedEdit {
+        self.notes = change(self.notes);
+        self
+    }
+
     fn note(&mut self, notes: &[&str]) {
         for note in notes {
             if !self.notes.iter().any(|known| known == note) {
@@ -229,7 +301,7 @@ impl<'p, 'a> Fitter<'p, 'a> {
             || Reason::UndecidedIndentation(NearMatch { kind, range: matched.range.clone() });
         let inner = self.without_shared_blanks(texts, matched, surroundings.shared);
         let mut inner = Cow::Borrowed(inner.ok_or_else(undecided)?);
-        if surroundings.shared.lead > 0 {
+        if surroundings.shared.has_lead() {
             notes.push(shared_blanks::NOTE);
         } else if let Some(indented) = self.below_lone_line(&texts.old, &inner, matched)? {
             notes.push(lone_line::NOTE);
@@ -247,23 +319,23 @@ impl<'p, 'a> Fitter<'p, 'a> {
         };
         let reindented = if kind == MatchKind::Indentation {
             let reindented = self.reindent(&texts.old, &new, matched).ok_or_else(undecided)?;
-            if !reindented.is_moved {
+            if !reindented.is_moved() {
                 notes.push("The new text was used as it is, since it is indented as the file is.");
             } else if matched.converts_tabs() {
                 notes.push("The new text was indented with the kind of blanks that the file has.");
             }
             reindented
         } else {
-            Reindented { old: texts.old.clone(), new: new.to_string(), is_moved: true }
+            Reindented::unchanged(&texts.old, &new)
         };
         let kind = kind.max(MatchKind::LineEndings);
-        let normalized_old = self.matcher.normalize(reindented.old.as_bytes(), kind)?;
         // Lines that are shifted together differ where they did before.
         let is_shared = new.len() == texts.new.len()
             && matches!(new, Cow::Borrowed(_))
-            && reindented.is_moved
+            && reindented.is_moved()
             && !matched.converts_tabs();
-        let Reindented { old, new, .. } = reindented;
+        let [old, new] = reindented.into_texts();
+        let normalized_old = self.matcher.normalize(old.as_bytes(), kind)?;
         let regions = if is_shared {
             texts.diff().regions(&old, &new)
         } else {
@@ -288,7 +360,7 @@ impl<'p, 'a> Fitter<'p, 'a> {
         if !is_behind || !matches!(kind, MatchKind::TrailingBlanks | MatchKind::Typography) {
             return Some(inner);
         }
-        if shared.lead > 0 {
+        if shared.has_lead() {
             let mut lines = inner.lines().skip(1).filter(|line| !line.trim().is_empty());
             return lines.all(|line| line.starts_with(blanks)).then_some(inner);
         }
@@ -322,7 +394,7 @@ impl<'p, 'a> Fitter<'p, 'a> {
         }
         let end = range.end.saturating_add(AROUND_BYTES).min(text.len());
         let below = String::from_utf8_lossy(&text[range.end..end]);
-        let line = LoneLine { indent, new, below: &below };
+        let line = LoneLine::new(indent, new, &below);
         match line.decide() {
             FurtherLines::AsInFile => Ok(None),
             FurtherLines::Stripped => Ok(Some(line.indented())),
@@ -349,7 +421,7 @@ impl<'p, 'a> Fitter<'p, 'a> {
             _ => &above,
         };
         let mappings = &matched.mappings;
-        ReindentInput { old, new, mappings, around: [above, &below] }.decide()
+        reindent([old, new], mappings, [above, &below])
     }
 
     /// Adds the patches of one match.

@@ -16,28 +16,54 @@ use crate::locate::{IndentMapping, TabConversion};
 use crate::text::count_letters;
 
 /// A match of `old_text` at another indentation, and its surroundings.
-pub(super) struct ReindentInput<'a> {
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
+struct ReindentInput<'a> {
+    old: &'a str,
+    new: &'a str,
     /// The mappings by which `old` becomes the lines of the file.
-    pub(super) mappings: &'a [IndentMapping],
+    mappings: &'a [IndentMapping],
     /// The text of the file above and below the match.
-    pub(super) around: [&'a str; 2],
+    around: [&'a str; 2],
 }
 
 /// `new_text` as it is inserted into the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reindented {
     /// `old_text` as the file has it.
-    pub(super) old: String,
-    pub(super) new: String,
+    old: String,
+    new: String,
     /// Whether `new_text` was reindented as `old_text` was.
-    pub(super) is_moved: bool,
+    is_moved: bool,
+}
+
+impl Reindented {
+    /// Texts that are taken as they are.
+    pub(super) fn unchanged(old: &str, new: &str) -> Reindented {
+        Reindented { old: old.to_owned(), new: new.to_owned(), is_moved: true }
+    }
+
+    /// Whether `new_text` is indented as `old_text` is.
+    pub(super) fn is_moved(&self) -> bool {
+        self.is_moved
+    }
+
+    /// `old_text` as the file has it, and `new_text`.
+    pub(super) fn into_texts(self) -> [String; 2] {
+        [self.old, self.new]
+    }
+}
+
+/// The texts as they belong in the file, or `None` if that cannot be decided. By the mappings `old`
+/// becomes the lines of the file; `around` is the text of the file above and below the match.
+pub(super) fn reindent(
+    [old, new]: [&str; 2],
+    mappings: &[IndentMapping],
+    around: [&str; 2],
+) -> Option<Reindented> {
+    ReindentInput { old, new, mappings, around }.decide()
 }
 
 impl ReindentInput<'_> {
-    /// The texts as they belong in the file, or `None` if that cannot be decided.
-    pub(super) fn decide(&self) -> Option<Reindented> {
+    fn decide(&self) -> Option<Reindented> {
         let mapping = self.mappings.first()?;
         let shift = &mapping.shift;
         let old = mapping.apply(self.old)?;

@@ -19,7 +19,7 @@ pub(super) const NOTE: &str = "old_text begins behind the indentation of its lin
 /// while `new_text` is given in whole lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SharedBlanks {
-    pub(super) lead: usize,
+    lead: usize,
     tail: usize,
 }
 
@@ -30,6 +30,11 @@ impl SharedBlanks {
         let tail = shared_tail(text.iter().skip(matched.end), old, new, lead > 0);
         let is_disjoint = lead + tail <= new.len();
         if is_disjoint { SharedBlanks { lead, tail } } else { SharedBlanks::default() }
+    }
+
+    /// Whether there are any at the start.
+    pub(super) fn has_lead(self) -> bool {
+        self.lead > 0
     }
 
     /// The part of `new` to insert.

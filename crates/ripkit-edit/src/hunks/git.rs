@@ -72,7 +72,7 @@ pub fn apply_git_hunks(
         return Err(refused);
     }
     if let Some(first) = fitted.first_mut() {
-        first.notes.extend(note_of_moved(&moved));
+        first.add_notes(note_of_moved(&moved));
     }
     assemble(content, &text, fitted, &options).map_err(of_file)
 }
@@ -216,16 +216,11 @@ impl Image<'_> {
             .map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
         let (head, tail) = common_ends(&old, &new);
         let changed = self.table.bytes_of(place.first + head..end - tail);
-        let mut fitted = fit_exact(&hunk.texts, &found, &changed);
-        fitted.matches = vec![changed];
-        if place.places > 1 {
-            fitted.notes.push(note_of_chosen(
-                place.places,
-                place.first + 1,
-                "nearest to the number of the hunk",
-            ));
-        }
-        fitted
+        let note = (place.places > 1).then(|| {
+            let why = "nearest to the number of the hunk";
+            note_of_chosen(place.places, place.first + 1, why)
+        });
+        fit_exact(&hunk.texts, &found, &changed).at_place(changed, note)
     }
 }
 

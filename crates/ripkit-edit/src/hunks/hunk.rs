@@ -52,10 +52,9 @@ pub(super) fn fit_exact(
     let new = &texts.new_text[changed_of(&texts.new_text)];
     let patches = LineDiff::new(old, new).regions(old, new).into_iter().map(|region| {
         let range = changed.start + region.old.start..changed.start + region.old.end;
-        Patch { match_start: changed.start, range, text: new[region.new].as_bytes().to_vec() }
+        Patch::new(changed.start, range, new[region.new].as_bytes().to_vec())
     });
-    let (patches, kind) = (patches.collect(), MatchKind::Exact);
-    FittedEdit { kind, matches: Vec::new(), patches, notes: Vec::new() }
+    FittedEdit::new(MatchKind::Exact, Vec::new(), patches.collect(), Vec::new())
 }
 
 /// The note about a hunk that is in several places.

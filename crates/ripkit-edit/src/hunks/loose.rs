@@ -168,7 +168,7 @@ impl<'a> HunkLocator<'a> {
         }
         if refused.is_empty() {
             if let Some(first) = fitted.first_mut() {
-                first.notes.extend(note_of_moved(&moved));
+                first.add_notes(note_of_moved(&moved));
             }
             return Ok(fitted);
         }
@@ -249,7 +249,7 @@ impl<'a> HunkLocator<'a> {
     /// with them.
     fn place_with_numbers(&mut self, hunk: &Hunk) -> Result<Places, Reason> {
         for unnumbered in pasted_numbers::strip(&hunk.texts, self.options.path()) {
-            let texts = self.as_in_file(&unnumbered.edit);
+            let texts = self.as_in_file(unnumbered.edit());
             if texts.old_text == texts.new_text {
                 return Err(Reason::EqualTexts);
             }
@@ -463,7 +463,7 @@ impl<'a> HunkLocator<'a> {
         let Replacement { old_text, new_text } = &place.texts;
         let range = &place.found.range;
         let changed = self.table.bytes_of(place.changed.clone());
-        let mut fitted = if place.kind == MatchKind::Exact {
+        let fitted = if place.kind == MatchKind::Exact {
             if let Some(line) = line_of_added(self.text, range, old_text, new_text) {
                 return Err(Reason::AlreadyAdded(line));
             }
@@ -479,12 +479,7 @@ impl<'a> HunkLocator<'a> {
             self.pipeline.run_at(&place.texts, &found, NumberEvidence::None)?
         };
         // Unchanged lines of two hunks may overlap; what they change does not.
-        for patch in &mut fitted.patches {
-            patch.match_start = changed.start;
-        }
-        fitted.matches = vec![changed];
-        fitted.notes.extend(place.note.clone());
-        Ok(fitted)
+        Ok(fitted.at_place(changed, place.note.clone()))
     }
 }
 

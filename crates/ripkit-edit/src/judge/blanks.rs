@@ -6,13 +6,18 @@ use crate::text::is_line_start;
 
 /// A match that differs from `old` in blanks at line ends. Both texts have `\n` as terminator.
 pub(super) struct BlankMatch<'a> {
-    pub(super) text: &'a [u8],
-    pub(super) range: &'a Range<usize>,
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
+    text: &'a [u8],
+    range: &'a Range<usize>,
+    old: &'a str,
+    new: &'a str,
 }
 
-impl BlankMatch<'_> {
+impl<'a> BlankMatch<'a> {
+    /// The match `range` of `text`, which shall become `new`.
+    pub(super) fn new(text: &'a [u8], range: &'a Range<usize>, [old, new]: [&'a str; 2]) -> Self {
+        BlankMatch { text, range, old, new }
+    }
+
     /// Why it is not clear that these lines are meant, if the edit removes what was overlooked.
     pub(super) fn why_unclear(&self) -> Option<&'static str> {
         let BlankMatch { text, range, old, new } = *self;

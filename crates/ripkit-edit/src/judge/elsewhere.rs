@@ -18,12 +18,20 @@ const MIN_LETTERS_OF_NORMALIZED: usize = 16;
 
 /// A search for the new text of an edit outside of the matches of its old text.
 pub(super) struct ElsewhereSearch<'p, 'a> {
-    pub(super) matcher: &'p mut Matcher<'a>,
-    pub(super) edit: &'p Replacement,
-    pub(super) found: &'p MatchSet,
+    matcher: &'p mut Matcher<'a>,
+    edit: &'p Replacement,
+    found: &'p MatchSet,
 }
 
-impl ElsewhereSearch<'_, '_> {
+impl<'p, 'a> ElsewhereSearch<'p, 'a> {
+    pub(super) fn new(
+        matcher: &'p mut Matcher<'a>,
+        edit: &'p Replacement,
+        found: &'p MatchSet,
+    ) -> ElsewhereSearch<'p, 'a> {
+        ElsewhereSearch { matcher, edit, found }
+    }
+
     /// A range outside of the matches that has `new_text`, as the strategy `kind` or that of the matches finds
     /// it, if it proves that the edit was applied there.
     pub(super) fn find(&mut self, kind: MatchKind) -> Result<Option<Range<usize>>, Stopped> {

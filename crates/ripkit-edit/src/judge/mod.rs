@@ -65,7 +65,7 @@ impl<'p, 'a> Judge<'p, 'a> {
         }
         let (text, range) = (self.matcher.text(), &self.found.matches[0].range);
         let near = NearMatch { kind, range: range.clone() };
-        let blanks = BlankMatch { text, range, old, new };
+        let blanks = BlankMatch::new(text, range, [old, new]);
         if kind >= MatchKind::TrailingBlanks
             && let Some(why) = blanks.why_unclear()
         {
@@ -73,7 +73,7 @@ impl<'p, 'a> Judge<'p, 'a> {
         }
         if let Some(stricter) = self.stricter(endings) {
             let Judge { matcher, edit, found, .. } = self;
-            if let Some(done) = (ElsewhereSearch { matcher, edit, found }).find(stricter)? {
+            if let Some(done) = ElsewhereSearch::new(matcher, edit, found).find(stricter)? {
                 return Err(Reason::AlreadyApplied { at: done.start, near: Some(near) });
             }
         }

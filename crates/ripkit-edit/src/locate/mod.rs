@@ -62,9 +62,8 @@ impl TextMatch {
 #[derive(Clone, Copy)]
 pub(crate) struct SearchRules {
     /// Whether a match must be the text byte for byte, whatever line it ends in.
-    pub(crate) is_exact: bool,
-    /// Whether matches are taken from the left and do not overlap, since all are replaced.
-    pub(crate) takes_all: bool,
+    is_exact: bool,
+    takes_all: bool,
 }
 
 impl SearchRules {
@@ -74,6 +73,26 @@ impl SearchRules {
     /// The rules by which the options let a text be found.
     pub(crate) fn of(options: &Options<'_>) -> SearchRules {
         SearchRules { is_exact: options.is_exact(), takes_all: options.replaces_all() }
+    }
+
+    /// The same for a text of which one place is wanted.
+    pub(crate) fn for_one(self) -> SearchRules {
+        SearchRules { takes_all: false, ..self }
+    }
+
+    /// The same for a text that need not match byte for byte.
+    pub(crate) fn loosened(self) -> SearchRules {
+        SearchRules { is_exact: false, ..self }
+    }
+
+    /// Whether a match must be the text byte for byte.
+    pub(crate) fn is_exact(self) -> bool {
+        self.is_exact
+    }
+
+    /// Whether all matches are replaced, so that they are taken from the left and do not overlap.
+    pub(crate) fn takes_all(self) -> bool {
+        self.takes_all
     }
 
     fn max(self) -> usize {
@@ -198,7 +217,7 @@ impl<'a> Matcher<'a> {
             let Some(converted) = tabs.apply(old_text) else { continue };
             let old = Normalized::new(converted.as_bytes(), kind, *is_utf16, *stop)?;
             let with_same = tabs != TabConversion::None;
-            let search = IndentedSearch { file, old: &old, with_same };
+            let search = IndentedSearch::new(file, &old, with_same);
             let (found, is_cut) = search.find(rules.max(), rules.takes_all, *stop)?;
             has_more |= is_cut;
             for (range, shift) in found {

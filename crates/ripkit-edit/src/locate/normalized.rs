@@ -162,9 +162,9 @@ impl<'a> Normalizer<'a> {
         }
         if self.kind >= MatchKind::Typography && !body.is_ascii() {
             for run in utf8_runs(body, self.is_utf16) {
-                self.characters(start + run.start, run.valid);
+                self.characters(start + run.start(), run.valid());
                 let Range { start: from, end: to } = run.invalid();
-                if run.invalid_len > 0 {
+                if !run.invalid().is_empty() {
                     self.substitute(REPLACEMENT_CHARACTER, start + from..start + to);
                 }
             }

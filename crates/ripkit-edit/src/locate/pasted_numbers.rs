@@ -30,7 +30,7 @@ const FORMATS: [NumberFormat; 9] = [
 
 /// A replacement after removing line numbers from its texts.
 pub(crate) struct Unnumbered {
-    pub(crate) edit: Replacement,
+    edit: Replacement,
     /// The number of the first line.
     first: usize,
     lines: usize,
@@ -40,6 +40,11 @@ pub(crate) struct Unnumbered {
 }
 
 impl Unnumbered {
+    /// The replacement without the numbers.
+    pub(crate) fn edit(&self) -> &Replacement {
+        &self.edit
+    }
+
     /// Whether the lines may be those that begin at `at`. A single number proves little, such as the
     /// `8080:` of a port, and so do separators that tables and mappings have: then the lines must
     /// have exactly these numbers.

@@ -16,13 +16,17 @@ pub(super) type IndentedMatch = (Range<usize>, IndentShift);
 
 /// A search for the lines of `old_text` at any uniform indentation; both texts are normalized.
 pub(super) struct IndentedSearch<'a> {
-    pub(super) file: &'a Normalized,
-    pub(super) old: &'a Normalized,
-    /// Whether lines with the same indentation match, too.
-    pub(super) with_same: bool,
+    file: &'a Normalized,
+    old: &'a Normalized,
+    with_same: bool,
 }
 
-impl IndentedSearch<'_> {
+impl<'a> IndentedSearch<'a> {
+    /// A search in `file`; lines with the same indentation match only if `with_same`.
+    pub(super) fn new(file: &'a Normalized, old: &'a Normalized, with_same: bool) -> Self {
+        IndentedSearch { file, old, with_same }
+    }
+
     /// The matches, at most `max`, and whether there are more; if `disjoint`, those that do not
     /// overlap, from the left.
     ///

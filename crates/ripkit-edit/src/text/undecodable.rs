@@ -15,13 +15,21 @@ const MAX_COMPARED_CHARS: usize = 20_000;
 
 /// A run of valid UTF-8 and the bytes after it that are shown as one U+FFFD.
 pub(crate) struct Utf8Run<'a> {
-    pub(crate) start: usize,
-    pub(crate) valid: &'a str,
-    /// Length of these bytes; 0 at the end of the text.
-    pub(crate) invalid_len: usize,
+    start: usize,
+    valid: &'a str,
+    invalid_len: usize,
 }
 
-impl Utf8Run<'_> {
+impl<'a> Utf8Run<'a> {
+    pub(crate) fn start(&self) -> usize {
+        self.start
+    }
+
+    pub(crate) fn valid(&self) -> &'a str {
+        self.valid
+    }
+
+    /// The bytes after it; none at the end of the text.
     pub(crate) fn invalid(&self) -> Range<usize> {
         let start = self.start + self.valid.len();
         start..start + self.invalid_len

@@ -125,20 +125,20 @@ pub struct Loaded {
 pub struct LoggedStep {
     /// Counts from 1.
     #[serde(skip)]
-    pub(super) number: u64,
+    number: u64,
     /// The name of its record, in a directory.
     #[serde(skip)]
     record: Vec<u8>,
     /// The id that the host gave to the call.
     call_id: Option<String>,
     /// Whether it is an undo, which can be undone to make the change again.
-    pub(super) is_undo: bool,
+    is_undo: bool,
     /// The step that it undid, which is in the log no more.
     undid: Option<u64>,
     /// Files that steps before this one left, by their marks, and what became of them when later steps were
     /// undone.
     renewed: Vec<(FileMark, FileMark)>,
-    pub(super) changes: Vec<LoggedChange>,
+    changes: Vec<LoggedChange>,
 }
 
 /// A change of one path, with what is needed to undo it.

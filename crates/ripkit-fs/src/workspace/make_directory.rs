@@ -26,7 +26,7 @@ pub(super) fn make_directory(
     let mut transaction = Transaction::lock(workspace, paths, call)?;
     transaction.make_directory(0);
     let made = transaction.commit_steps(call)?;
-    let existed = made.made == 0;
-    call.add_notes(made.notes);
+    let existed = made.made() == 0;
+    call.add_notes(made.into_parts().0);
     Ok((path, existed))
 }

@@ -189,12 +189,12 @@ impl Workspace {
     ///
     /// Relative paths still start at the root. Default: sandboxed.
     pub fn relaxed(self) -> Workspace {
-        self.with_policy(|policy| policy.relaxed = true)
+        self.with_policy(PathPolicy::relax)
     }
 
     /// Refuses all writes with `READ_ONLY`. Default: writing is allowed.
     pub fn read_only(self) -> Workspace {
-        self.with_policy(|policy| policy.read_only = true)
+        self.with_policy(PathPolicy::refuse_changes)
     }
 
     /// Refuses paths that match one of these globs, in the syntax of `.gitignore`, with
@@ -238,7 +238,7 @@ impl Workspace {
     /// A hard link inside the root may be a second name of a file outside; that cannot be detected.
     /// Default: they are allowed.
     pub fn deny_hard_links(self) -> Workspace {
-        self.with_policy(|policy| policy.deny_hard_links = true)
+        self.with_policy(PathPolicy::deny_hard_links)
     }
 
     /// Sets what is on stable storage when a write succeeds. Default: [`Durability::File`].
@@ -704,7 +704,7 @@ impl Workspace {
 
     /// Whether paths may lead out of the root; see [`Workspace::relaxed`].
     pub fn is_relaxed(&self) -> bool {
-        self.0.policy.relaxed
+        self.0.policy.is_relaxed()
     }
 
     /// Asks `review` before every change, on the thread that makes it.
@@ -771,7 +771,7 @@ impl Workspace {
 
     /// Whether nothing may be changed; see [`Workspace::read_only`].
     pub fn is_read_only(&self) -> bool {
-        self.0.policy.read_only
+        self.0.policy.is_read_only()
     }
 
     /// The deny rules, for walks, whose paths contain no links.

@@ -52,9 +52,9 @@ impl Durability {
 /// The rules of a workspace.
 #[derive(Clone, Debug, Default)]
 pub struct PathPolicy {
-    pub(super) relaxed: bool,
-    pub(super) read_only: bool,
-    pub(super) deny_hard_links: bool,
+    relaxed: bool,
+    read_only: bool,
+    deny_hard_links: bool,
     /// One matcher for each call of `deny`; a path is denied if any of them denies it.
     deny: Vec<Arc<Gitignore>>,
     /// The directories outside of which all is denied, folded as names are; all is allowed if empty.
@@ -71,6 +71,31 @@ impl PathPolicy {
     /// A policy that allows everything below `root`.
     pub(super) fn new(root: Vec<u8>) -> PathPolicy {
         PathPolicy { root, folds: FOLDS, ..PathPolicy::default() }
+    }
+
+    /// Lets paths lead out of the root.
+    pub(super) fn relax(&mut self) {
+        self.relaxed = true;
+    }
+
+    /// Whether paths may lead out of the root.
+    pub(super) fn is_relaxed(&self) -> bool {
+        self.relaxed
+    }
+
+    /// Refuses every change.
+    pub(super) fn refuse_changes(&mut self) {
+        self.read_only = true;
+    }
+
+    /// Whether every change is refused.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Refuses files that have several hard links.
+    pub(super) fn deny_hard_links(&mut self) {
+        self.deny_hard_links = true;
     }
 
     /// Compiles the globs of one call of `deny`.

@@ -31,9 +31,9 @@ pub(super) fn remove_entry(
         let paths = vec![(path.clone(), Access::Entry)];
         let mut transaction = Transaction::lock(workspace, paths, call)?;
         transaction.remove_tree(CheckedTree::check(workspace, &path, Purpose::Delete, call)?);
-        let removed = transaction.commit_steps(call)?;
-        call.add_notes(removed.notes);
-        return Ok(Removed { path, tree: removed.tree });
+        let (notes, tree) = transaction.commit_steps(call)?.into_parts();
+        call.add_notes(notes);
+        return Ok(Removed { path, tree });
     }
     remove(workspace, &path, expected, call)?;
     Ok(Removed { path, tree: None })

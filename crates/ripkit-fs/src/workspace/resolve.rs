@@ -257,13 +257,8 @@ pub(super) struct Target {
     outside: bool,
 }
 
-/// The names of a real path, some of which do not exist.
-pub(super) struct MissingAt<'a> {
-    pub(super) existing: &'a [Vec<u8>],
-    /// The first name that does not exist.
-    pub(super) first: &'a [u8],
-    pub(super) below: &'a [Vec<u8>],
-}
+/// The names of a real path that exist, the first that does not, and those after it.
+type SplitNames<'a> = (&'a [Vec<u8>], &'a [u8], &'a [Vec<u8>]);
 
 impl Target {
     fn stat(&self) -> Option<Stat> {
@@ -304,12 +299,12 @@ impl Target {
     }
 
     /// The names that exist, the first that does not, and those after it.
-    pub(super) fn split_at_missing(&self) -> Option<MissingAt<'_>> {
+    pub(super) fn split_at_missing(&self) -> Option<SplitNames<'_>> {
         let missing = self.state.err()?;
         let existing = self.real.len().checked_sub(missing)?;
         let (existing, absent) = self.real.split_at_checked(existing)?;
         let (first, below) = absent.split_first()?;
-        Some(MissingAt { existing, first, below })
+        Some((existing, first, below))
     }
 
     fn into_path(self) -> WorkspacePath {
@@ -365,7 +360,7 @@ impl PathNames {
         if let Some(list) = below_root {
             return Ok(PathNames { start: workspace.0.root.clone(), list, outside: false });
         }
-        if !workspace.0.policy.relaxed {
+        if !workspace.0.policy.is_relaxed() {
             return Err(outside(text, workspace));
         }
         let start = Dir::root_of_host().map_err(|error| Error::io("open", text, error))?;
@@ -550,7 +545,7 @@ impl<'a> LinkWalk<'a> {
         match self.passed.pop() {
             Some(_) => Ok(()),
             None if self.outside => Ok(()),
-            None if self.workspace.0.policy.relaxed => self.leave_root(),
+            None if self.workspace.0.policy.is_relaxed() => self.leave_root(),
             None => Err(outside(self.text, self.workspace)),
         }
     }
@@ -600,7 +595,7 @@ impl<'a> LinkWalk<'a> {
                 self.passed.clear();
                 return Ok(below);
             }
-            if !self.workspace.0.policy.relaxed {
+            if !self.workspace.0.policy.is_relaxed() {
                 return Err(outside(self.text, self.workspace));
             }
             let root = Dir::root_of_host().map_err(|error| self.failed(error))?;
@@ -672,7 +667,7 @@ impl<'a> LinkWalk<'a> {
 /// composed differently, or with confusable or invisible characters. In byte order. `is_allowed` is
 /// called with each path that ends with the name of an entry.
 fn lookalike_paths(target: &Target, is_allowed: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
-    let Some(MissingAt { existing, first: wanted, below }) = target.split_at_missing() else {
+    let Some((existing, wanted, below)) = target.split_at_missing() else {
         return Vec::new();
     };
     let Ok(wanted) = str::from_utf8(wanted) else { return Vec::new() };

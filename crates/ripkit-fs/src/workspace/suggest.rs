@@ -9,7 +9,7 @@ use crate::escape;
 use crate::os::{Dir, Kind};
 use crate::workspace::Workspace;
 use crate::workspace::policy::PathPolicy;
-use crate::workspace::resolve::{MissingAt, Target, look_up};
+use crate::workspace::resolve::{Target, look_up};
 
 /// How many entries of a directory are compared with a missing name.
 const MAX_COMPARED_ENTRIES: usize = 10_000;
@@ -162,7 +162,7 @@ impl TreeSearch<'_> {
 /// Existing entries with a name similar to the first missing one, the most similar first, with the
 /// names after it where these exist too.
 fn similar_paths(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
-    let Some(MissingAt { existing, first: wanted, below }) = target.split_at_missing() else {
+    let Some((existing, wanted, below)) = target.split_at_missing() else {
         return Vec::new();
     };
     let policy = workspace.policy();

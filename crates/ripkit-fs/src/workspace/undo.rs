@@ -26,20 +26,20 @@ pub(super) fn undo(
     };
     // What it left may be another file since a later step was undone.
     let is_mark = |change: &LoggedChange| matches!(change.after, After::Entry(_));
-    let again = step.changes.iter().any(is_mark).then(|| log.steps(workspace).steps);
+    let again = step.changes().iter().any(is_mark).then(|| log.steps(workspace).steps);
     let mut again = again.into_iter().flatten();
-    let again = again.find(|other| other.number == step.number);
+    let again = again.find(|other| other.number() == step.number());
     let step = again.as_ref().unwrap_or(step);
-    if let Some(reason) = step.changes.iter().find_map(not_undoable) {
+    if let Some(reason) = step.changes().iter().find_map(not_undoable) {
         return Err(reason);
     }
-    let notes = match step.changes.as_slice() {
+    let notes = match step.changes() {
         [change] if change.is_of_directory() => {
             undo_directory((workspace, log), (change, step), call)?
         }
         _ => Undo::begin((workspace, log), step, call)?.commit(call)?,
     };
-    prune(workspace, step.changes.iter().flat_map(|change| &change.directories));
+    prune(workspace, step.changes().iter().flat_map(|change| &change.directories));
     log.refer_to_copies(&step.found(), |path| open(workspace, path));
     Ok(notes)
 }
@@ -81,7 +81,7 @@ impl<'a> Undo<'a> {
                 paths.len() - 1
             })
         };
-        for change in &step.changes {
+        for change in step.changes() {
             let access = match change.after {
                 After::Nothing => Access::Create,
                 _ => Access::Entry,
@@ -93,7 +93,7 @@ impl<'a> Undo<'a> {
             changes.push((change, index));
         }
         let begun = workspace.begin(&paths, call);
-        let transaction = begun.map_err(|errors| first(errors, step.number))?;
+        let transaction = begun.map_err(|errors| first(errors, step.number()))?;
         let transaction = transaction.sparing_writers().undoing(step);
         let (conflicts, notes) = (Vec::new(), Vec::new());
         Ok(Undo { workspace, log, step, transaction, changes, origins, conflicts, notes })
@@ -156,7 +156,7 @@ impl<'a> Undo<'a> {
             }
         }
         if !self.conflicts.is_empty() {
-            return Err(conflict(&self.conflicts, self.step.number));
+            return Err(conflict(&self.conflicts, self.step.number()));
         }
         let mut notes = self.transaction.commit(call)?;
         notes.append(&mut self.notes);
@@ -176,8 +176,9 @@ impl<'a> Undo<'a> {
         call: &Call,
     ) -> Result<Option<Vec<u8>>, Error> {
         let path = self.transaction.path(index).to_owned();
-        let now =
-            self.content_now(index, call)?.ok_or_else(|| changed_since(&path, self.step.number))?;
+        let now = self
+            .content_now(index, call)?
+            .ok_or_else(|| changed_since(&path, self.step.number()))?;
         let failed = |error| Error::io("restore", &path, error);
         let old = self.log.read(self.workspace, self.step, kept).map_err(failed)?;
         if Version::of(&now) == version {
@@ -240,7 +241,7 @@ fn undo_directory(
     (change, step): (&LoggedChange, &LoggedStep),
     call: &Call,
 ) -> Result<Vec<String>, Error> {
-    let number = step.number;
+    let number = step.number();
     // The directory that the change left.
     let present = || {
         let text = escape::exact_path(&change.path);
@@ -250,7 +251,7 @@ fn undo_directory(
     // A path where nothing may be, in a directory that exists. One that a change made is made again with it.
     let free = |path: &[u8]| {
         let path = workspace.resolve(&escape::exact_path(path), Access::Create)?;
-        if path.exists() || (!step.is_undo && path.entry().1.contains(&b'/')) {
+        if path.exists() || (!step.is_undo() && path.entry().1.contains(&b'/')) {
             return Err(changed_since(path.as_str(), number));
         }
         Ok(path)

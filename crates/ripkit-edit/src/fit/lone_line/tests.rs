@@ -36,13 +36,13 @@ fn the_lines_and_what_stands_below_tell_which_indentation_is_meant() {
         ("    ", "if a:\n\tb()", "    c()\n", Undecided),
     ];
     for (indent, new, below, expected) in cases {
-        let line = LoneLine { indent, new, below };
+        let line = LoneLine::new(indent, new, below);
         assert_eq!(line.decide(), expected, "{new:?} at {indent:?} above {below:?}");
     }
 }
 
 #[test]
 fn further_lines_get_the_indentation_and_blank_ones_do_not() {
-    let line = LoneLine { indent: "  ", new: "a\n\nb\n  c\n", below: "" };
+    let line = LoneLine::new("  ", "a\n\nb\n  c\n", "");
     assert_eq!(line.indented(), "a\n\n  b\n    c\n");
 }

@@ -7,7 +7,7 @@ fn found(file: &str, old: &str) -> Vec<IndentedMatch> {
         Normalized::new(text.as_bytes(), MatchKind::Typography, false, Stop::never()).unwrap()
     };
     let (file, old) = (fold(file), fold(old));
-    let block = IndentedSearch { file: &file, old: &old, with_same: false };
+    let block = IndentedSearch::new(&file, &old, false);
     block.find(usize::MAX, false, Stop::never()).unwrap().0
 }
 

@@ -154,14 +154,14 @@ impl DiskLog {
                 DiskLog::settle_one(workspace, dir, *number)?;
             }
         }
-        let undone: HashSet<u64> = made(&listed).map(|made| made.undid).collect();
+        let undone: HashSet<u64> = made(&listed).map(super::record::Made::undid).collect();
         let now = SystemTime::now();
         let mut oldest = made(&listed).collect::<Vec<_>>();
-        oldest.sort_by_key(|made| made.number);
+        oldest.sort_by_key(|made| made.number());
         let mut is_old = true;
         for made in oldest {
             is_old = is_old && self.is_old(dir, made, now);
-            if is_old || undone.contains(&made.number) {
+            if is_old || undone.contains(&made.number()) {
                 drop_record(dir, made);
             }
         }
@@ -196,7 +196,7 @@ impl DiskLog {
         match record::read(&file)? {
             Record::Step(step, _) if !step.is_unmade(workspace) => {
                 let bytes = file.stat()?.size + beside_bytes(dir, number);
-                let made = Made { number, bytes, undid: step.undid.unwrap_or(0) };
+                let made = Made::new(number, bytes, step.undid.unwrap_or(0));
                 rename_exclusive(dir, &name, (dir, &made.name()))
             }
             Record::Other(_) => Ok(()),
@@ -231,9 +231,9 @@ impl DiskLog {
 
     fn load_from(dir: &Dir, loaded: &mut Loaded) -> io::Result<()> {
         let listed = list(dir)?;
-        let undone: HashSet<u64> = made(&listed).map(|made| made.undid).collect();
+        let undone: HashSet<u64> = made(&listed).map(super::record::Made::undid).collect();
         let mut newest: Vec<&Made> = made(&listed).collect();
-        newest.sort_by_key(|made| std::cmp::Reverse(made.number));
+        newest.sort_by_key(|made| std::cmp::Reverse(made.number()));
         let mut bytes = 0;
         for (index, made) in newest.iter().enumerate() {
             let file = match dir.open_file(&made.name()) {
@@ -242,24 +242,24 @@ impl DiskLog {
                 file => file?,
             };
             match record::read(&file)? {
-                _ if undone.contains(&made.number) => {}
+                _ if undone.contains(&made.number()) => {}
                 Record::Step(step, length) => {
                     bytes += length;
                     if bytes > MAX_LOADED {
                         loaded.dropped = (newest.len() - index) as u64;
                         break;
                     }
-                    loaded.steps.push(LoggedStep { number: made.number, record: made.name(), ..*step });
+                    loaded.steps.push(LoggedStep { number: made.number(), record: made.name(), ..*step });
                 }
                 Record::Other(format) => loaded.notes.push(format!(
                     "change {} is left alone: its record is of another version of ripkit (format {format}; \
                      this program knows format {})",
-                    made.number,
+                    made.number(),
                     record::FORMAT
                 )),
                 Record::Incomplete => loaded
                     .notes
-                    .push(format!("change {} is left alone: its record is damaged", made.number)),
+                    .push(format!("change {} is left alone: its record is damaged", made.number())),
             }
         }
         loaded.steps.reverse();
@@ -369,7 +369,7 @@ impl DiskDraft {
             self.write(step)?;
         }
         let (number, bytes) = (self.number, self.end + self.bytes);
-        let made = Made { number, bytes, undid: step.undid.unwrap_or(0) };
+        let made = Made::new(number, bytes, step.undid.unwrap_or(0));
         rename_exclusive(&self.dir, &record::begun(number), (&self.dir, &made.name()))?;
         Ok(self.drop_others(&made))
     }
@@ -379,20 +379,20 @@ impl DiskDraft {
         // If this fails, the next change tries again.
         let Ok(listed) = list(&self.dir) else { return 0 };
         let mut all: Vec<&Made> = made(&listed).collect();
-        all.sort_by_key(|made| made.number);
-        if let Some(at) = all.iter().position(|made| made.number == published.undid) {
+        all.sort_by_key(|made| made.number());
+        if let Some(at) = all.iter().position(|made| made.number() == published.undid()) {
             drop_record(&self.dir, all.remove(at));
         }
-        let (mut bytes, mut count) = (all.iter().map(|made| made.bytes).sum::<u64>(), all.len());
+        let (mut bytes, mut count) = (all.iter().map(|made| made.bytes()).sum::<u64>(), all.len());
         let mut dropped = 0;
-        for made in all.iter().filter(|made| made.number != published.number) {
+        for made in all.iter().filter(|made| made.number() != published.number()) {
             if bytes <= self.log.max_bytes && count <= MAX_RECORDS {
                 break;
             }
             if drop_record(&self.dir, made) {
                 dropped += 1;
             }
-            (bytes, count) = (bytes - made.bytes, count - 1);
+            (bytes, count) = (bytes - made.bytes(), count - 1);
         }
         dropped
     }
@@ -421,7 +421,7 @@ fn drop_record(dir: &Dir, made: &Made) -> bool {
     // If this fails, another change tries again.
     let is_removed = is_ours && dir.remove_file(&name).is_ok();
     if is_removed {
-        remove_beside(dir, made.number);
+        remove_beside(dir, made.number());
     }
     is_removed
 }

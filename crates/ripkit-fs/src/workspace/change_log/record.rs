@@ -34,10 +34,9 @@ pub(super) enum Name {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Made {
-    pub(super) number: u64,
-    pub(super) bytes: u64,
-    /// The step that it undid; 0 for none.
-    pub(super) undid: u64,
+    number: u64,
+    bytes: u64,
+    undid: u64,
 }
 
 impl Name {
@@ -64,6 +63,24 @@ impl Name {
 }
 
 impl Made {
+    /// The record of a step of so many bytes; `undid` is the step that it undid, 0 for none.
+    pub(super) fn new(number: u64, bytes: u64, undid: u64) -> Made {
+        Made { number, bytes, undid }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The step that it undid; 0 for none.
+    pub(super) fn undid(&self) -> u64 {
+        self.undid
+    }
+
     pub(super) fn name(&self) -> Vec<u8> {
         format!("{:012}-{}-{}.change", self.number, self.bytes, self.undid).into_bytes()
     }

@@ -79,15 +79,27 @@ pub struct Transaction {
 #[derive(Debug, Default)]
 pub(super) struct Committed {
     /// What could not be preserved, one sentence each.
-    pub(super) notes: Vec<String>,
+    notes: Vec<String>,
     /// What was in a directory that was removed.
-    pub(super) tree: Option<TreeCount>,
+    tree: Option<TreeCount>,
     /// How many directories were created.
-    pub(super) made: usize,
+    made: usize,
     /// Their paths, from the top.
     directories: Vec<Vec<u8>>,
     /// The directory that was removed, if it is kept by its open files, or why it is not kept.
     removed: Option<KeptOpen>,
+}
+
+impl Committed {
+    /// What could not be preserved, one sentence each, and what was in a directory that was removed.
+    pub(super) fn into_parts(self) -> (Vec<String>, Option<TreeCount>) {
+        (self.notes, self.tree)
+    }
+
+    /// How many directories were created.
+    pub(super) fn made(&self) -> usize {
+        self.made
+    }
 }
 
 impl Transaction {

@@ -174,7 +174,7 @@ fn restarted(place: &Place, what: &str) -> (Workspace, Vec<LoggedStep>, Vec<Logg
     assert!(written.is_ok() && is_logged, "{what}: {written:?} {notes:?}");
     undo_last(&workspace).unwrap_or_else(|error| panic!("{what}: {error}"));
     let redoable = undone(&workspace);
-    let others = redoable.into_iter().filter(|step| step.changes[0].path != b"unrelated");
+    let others = redoable.into_iter().filter(|step| step.changes()[0].path != b"unrelated");
     let others = others.collect();
     (place.open(), steps(&workspace), others)
 }
@@ -294,7 +294,7 @@ fn a_change_is_undone_and_made_again_by_other_processes() {
     DEEDS[0].1(&place.open()).unwrap();
     let after = place.tree();
     let listed = steps(&place.open());
-    assert_eq!((listed.len(), listed[0].number), (1, 1));
+    assert_eq!((listed.len(), listed[0].number()), (1, 1));
     undo_last(&place.open()).unwrap();
     assert_eq!(place.tree(), before);
     let workspace = place.open();
@@ -321,7 +321,7 @@ fn workspaces_that_change_the_same_root_at_once_number_their_changes_without_gap
         }
     });
     let workspace = place.open();
-    let mut numbers: Vec<u64> = steps(&workspace).iter().map(|step| step.number).collect();
+    let mut numbers: Vec<u64> = steps(&workspace).iter().map(super::super::change_log::LoggedStep::number).collect();
     numbers.dedup();
     assert_eq!(numbers.len(), 100, "{numbers:?}");
     for _ in 0..100 {
@@ -526,7 +526,7 @@ fn what_is_denied_is_neither_listed_nor_undone() {
         [("a", vec![1]), ("d", vec![2]), ("b", vec![3]), ("moved", vec![3]), ("new/", vec![4])]
     {
         let workspace = place.open().deny([glob]).unwrap();
-        let shown: Vec<u64> = steps(&workspace).iter().map(|step| step.number).collect();
+        let shown: Vec<u64> = steps(&workspace).iter().map(super::super::change_log::LoggedStep::number).collect();
         let wanted: Vec<u64> = (1..=4).filter(|number| !hidden.contains(number)).collect();
         assert_eq!(shown, wanted, "{glob}");
     }
@@ -538,7 +538,7 @@ fn what_is_denied_is_neither_listed_nor_undone() {
     let error = place.open().read_only().undo(&all[0], &call()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::ReadOnly);
     for step in &all {
-        let name = String::from_utf8(step.changes[0].path.clone()).unwrap();
+        let name = String::from_utf8(step.changes()[0].path.clone()).unwrap();
         let workspace = place.open().deny([name.as_str()]).unwrap();
         let error = workspace.undo(step, &call()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::PolicyDenied, "{name}: {error}");

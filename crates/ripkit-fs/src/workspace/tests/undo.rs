@@ -66,19 +66,19 @@ fn stored(root: &Path, log: &Path) -> Workspace {
 /// The steps that can be undone, oldest first.
 pub(super) fn steps(workspace: &Workspace) -> Vec<LoggedStep> {
     let steps = workspace.change_log().unwrap().steps(workspace).steps;
-    steps.into_iter().filter(|step| !step.is_undo).collect()
+    steps.into_iter().filter(|step| !step.is_undo()).collect()
 }
 
 /// The steps that were undone, oldest first.
 pub(super) fn undone(workspace: &Workspace) -> Vec<LoggedStep> {
     let steps = workspace.change_log().unwrap().steps(workspace).steps;
-    steps.into_iter().filter(|step| step.is_undo).collect()
+    steps.into_iter().filter(super::super::change_log::LoggedStep::is_undo).collect()
 }
 
 /// Undoes the step with this number, and returns the notes of the call.
 pub(super) fn undo(workspace: &Workspace, number: u64, call: &Call) -> Result<Vec<String>, Error> {
     let all = workspace.change_log().unwrap().steps(workspace).steps;
-    workspace.undo(all.iter().find(|step| step.number == number).unwrap(), call)
+    workspace.undo(all.iter().find(|step| step.number() == number).unwrap(), call)
 }
 
 fn undo_last(workspace: &Workspace) -> Result<(), Error> {
@@ -270,7 +270,7 @@ fn random_changes(place: Place, sample: u64) {
                     if let Err(error) = redo_last(&workspace) {
                         // A directory in which something was written since is not removed again, even if
                         // it was the same.
-                        let after = &steps.last().unwrap().changes[0].after;
+                        let after = &steps.last().unwrap().changes()[0].after;
                         let is_tree = matches!(after, After::Tree(_));
                         assert!(
                             is_tree || matches!(place, Place::Far),
@@ -498,7 +498,7 @@ fn the_log_drops_its_oldest_changes_and_counts_them() {
     let Loaded { steps, dropped, .. } = workspace.change_log().unwrap().steps(&workspace);
     // 128 deleted files are kept, each with the change that created it.
     assert_eq!((steps.len() as u64 + dropped, steps.len()), (400, 256));
-    assert_eq!(steps.last().map(|step| step.number), Some(400));
+    assert_eq!(steps.last().map(super::super::change_log::LoggedStep::number), Some(400));
 }
 
 #[test]
@@ -636,7 +636,7 @@ fn an_undo_is_reviewed_and_reported_with_all_that_it_makes() {
     assert_eq!(tree(root.path()), before);
 
     workspace.remove_entry("d", None, true, &call).unwrap();
-    let number = steps(&workspace).last().unwrap().number;
+    let number = steps(&workspace).last().unwrap().number();
     let error = undo(&workspace, number, &Call::default().with_id("refused")).unwrap_err();
     assert_eq!(error.to_string(), "the review refused to create d/e/a: no; nothing was changed");
     assert_eq!(tree(root.path()), Tree::new());
