@@ -153,9 +153,10 @@ proof *words:
 replay *words:
     proofs/replay.sh {{words}}
 
-# Replays tasks of a coding agent with ripkit and with a shell, in a clone of casey/just at 4f41f609.
-agent-tasks repository:
-    cargo run --release -p ripkit-proofs --bin agent_tasks -- {{repository}}
+# Replays tasks of a coding agent with ripkit and with a shell, in clones of public repositories, which
+# it makes below target/replay or finds in the given directory; needs rg.
+agent-tasks *words:
+    cargo run --release -p ripkit-proofs --bin agent_tasks -- {{words}}
 
 # Runs the same trials with other file servers; needs python3, node, npm and the registries.
 rivals *words:

@@ -1,100 +1,73 @@
 //! The trees that tasks are played in.
 
-use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use tempfile::TempDir;
 
 use crate::BoxError;
 
-/// Copies a repository at its commit.
-pub(crate) fn clone(repository: &Path, to: &Path) -> Result<(), BoxError> {
-    let status = Command::new("git")
-        .args(["clone", "--quiet", "--local", "--no-hardlinks"])
-        .args([repository, to])
-        .status()?;
-    if !status.success() {
-        return Err(format!("{} cannot be cloned", repository.display()).into());
-    }
-    Ok(())
+/// Where trees come from.
+#[derive(Debug)]
+pub(crate) struct Trees {
+    repositories: PathBuf,
+    tasks: PathBuf,
 }
 
-/// Writes a small project with a large log, generated and minified files, and Windows line ends.
-pub(crate) fn generate(root: &Path) -> Result<(), BoxError> {
-    for directory in [".git", "src/net", "generated", "dist", "config", "logs"] {
-        fs::create_dir_all(root.join(directory))?;
+impl Trees {
+    /// From clones of repositories, with scripts beside the tasks.
+    pub(crate) fn new(repositories: PathBuf, tasks: PathBuf) -> Self {
+        Self { repositories, tasks }
     }
-    let files = [
-        (".gitignore", "dist/\ngenerated/\n"),
-        ("src/main.py", MAIN),
-        ("src/net/client.py", CLIENT),
-        ("src/net/retry.py", RETRY),
-        ("src/net/__init__.py", ""),
-        ("config/app.conf", CONFIG),
-        (
-            "generated/schema.py",
-            "SCHEMA_VERSION = 41\n\n\ndef schema_version():\n    return SCHEMA_VERSION\n",
-        ),
-        ("src/Client.cs", CLIENT_CS),
-        ("notes.txt", "to do\n- check the retry policy\n"),
-    ];
-    for (path, text) in files {
-        fs::write(root.join(path), text)?;
-    }
-    fs::write(root.join("dist/app.min.js"), minified())?;
-    fs::write(root.join("logs/app.log"), log())?;
-    Ok(())
-}
 
-const MAIN: &str = "# SPDX-License-Identifier: MIT\n\
-import sys\n\nfrom net.client import Client\nfrom net.retry import with_retries\n\n\n\
-def main():\n    client = Client(\"https://example.org\")\n    \
-answer = with_retries(client.fetch, 3)\n    print(answer)\n\n\n\
-if __name__ == \"__main__\":\n    sys.exit(main())\n";
-
-const CLIENT: &str = "# SPDX-License-Identifier: MIT\n\
-from net.retry import with_retries\n\nTIMEOUT = 30\n\n\n\
-class Client:\n    def __init__(self, base):\n        self.base = base\n\n    \
-def fetch(self):\n        return with_retries(self.request, 2)\n\n    \
-def request(self):\n        return {\"url\": self.base, \"timeout\": TIMEOUT}\n";
-
-const RETRY: &str = "import time\n\n\n\
-def with_retries(call, attempts):\n    for attempt in range(attempts):\n        try:\n            \
-return call()\n        except OSError:\n            time.sleep(2**attempt)\n    \
-raise RuntimeError(\"all attempts failed\")\n";
-
-const CONFIG: &str = "# The address to listen on.\nlisten = 0.0.0.0:8080\n\n\
-# Seconds.\ntimeout = 30\n\n# Attempts.\nretries = 3\n\n# Where logs go.\nlog = logs/app.log\n";
-
-const CLIENT_CS: &str = "namespace Example\r\n{\r\n    public class Client\r\n    {\r\n        \
-private int retries = 3;\r\n        private int timeout = 30;\r\n    }\r\n}\r\n";
-
-/// A bundle in one line of 400 KB.
-fn minified() -> String {
-    let mut text = String::new();
-    for number in 0..9000 {
-        if number == 6000 {
-            text.push_str("function trackingId(e){return e.tid||\"UA-31337\"}");
+    /// A tree of its own: a commit of a repository (`owner/name`), or nothing.
+    pub(crate) fn make(&self, commit: Option<(&str, &str)>) -> Result<TempDir, BoxError> {
+        let tree = tempfile::tempdir()?;
+        if let Some((repository, commit)) = commit {
+            let clone = self.clone_of(repository)?;
+            succeed(
+                Command::new("git")
+                    .args(["clone", "--shared", "--no-checkout"])
+                    .args([clone.as_path(), tree.path()]),
+            )?;
+            succeed(
+                Command::new("git")
+                    .arg("-C")
+                    .arg(tree.path())
+                    .args(["checkout", "--detach", commit]),
+            )?;
         }
-        let _ = write!(text, "function f{number}(a,b){{return a+b*{number}}};");
+        Ok(tree)
     }
-    text
+
+    /// Runs a script of the tasks in a tree, which finds others in `$TASKS`; an error if it fails.
+    pub(crate) fn run(&self, tree: &Path, script: &str) -> Result<(), BoxError> {
+        let mut bash = Command::new("bash");
+        bash.args(["-euc", script]).current_dir(tree).env("TASKS", &self.tasks);
+        succeed(&mut bash)
+    }
+
+    fn clone_of(&self, repository: &str) -> Result<PathBuf, BoxError> {
+        let path = self.repositories.join(repository.replace('/', "+"));
+        if !path.exists() {
+            fs::create_dir_all(&self.repositories)?;
+            let url = format!("https://github.com/{repository}");
+            succeed(
+                Command::new("git")
+                    .args(["clone", "--bare", "--single-branch", "--no-tags", &url])
+                    .arg(&path),
+            )?;
+        }
+        Ok(fs::canonicalize(path)?)
+    }
 }
 
-/// 200,000 lines, of which few are errors; the cause stands before the first of them.
-fn log() -> String {
-    let mut text = String::new();
-    for line in 0..200_000_u32 {
-        let (minute, second) = (line / 60 % 60, line % 60);
-        let _ = write!(text, "2026-03-01T{:02}:{minute:02}:{second:02} ", line / 10_000);
-        let _ = match line {
-            150_000 => {
-                writeln!(text, "WARN pool: certificate of db-3 expired at 2026-03-01T15:00:00")
-            }
-            150_003 | 150_007 => writeln!(text, "ERROR worker=3 query failed code=E_TLS"),
-            170_000 => writeln!(text, "ERROR worker=5 query failed code=E_TIMEOUT"),
-            _ => writeln!(text, "INFO worker={} request={line} ok", line % 8),
-        };
+/// An error with what the program wrote, unless it succeeds.
+fn succeed(command: &mut Command) -> Result<(), BoxError> {
+    let output = command.output()?;
+    if output.status.success() {
+        return Ok(());
     }
-    text
+    Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)).into())
 }
