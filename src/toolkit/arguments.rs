@@ -3,28 +3,27 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::io::{self, Write};
 
 use serde_json::{Map, Number, Value};
 
 use crate::arguments::too_many;
 use crate::error::{Error, ErrorCode};
 use crate::text::clip;
-use crate::toolkit::dialects::Dialect;
+use crate::toolkit::dialects::{self, Dialect};
+use crate::toolkit::values::{
+    MAX_SHOWN_BYTES, compact, got, integer_of_float, integer_of_text, line_range_in_text,
+};
 use ripkit_fs::names::most_similar;
 
-/// The maximum length of a refused value in a message, in bytes.
-const MAX_SHOWN_BYTES: usize = 80;
 /// The maximum number of values of an enum, or of arguments of a tool, that a message lists.
 const MAX_LISTED: usize = 20;
 /// The minimum similarity of a suggested name, from 0 to 1.
-const MIN_SIMILARITY: f64 = 0.7;
+const MIN_SIMILARITY: f64 = 0.85;
 /// The maximum number of unknown names in one message.
 const MAX_UNKNOWN: usize = 5;
-/// Integral floats up to this value are exact and can be accepted as integers.
-const MAX_EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
 
-/// Returns the arguments as the tool expects them, and a note for each repair.
+/// Returns the arguments as the tool expects them, and a note for each repair; of what was taken for
+/// another name, such as `query as pattern`, only where it is `new`.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` naming the argument, what was given and what is expected.
@@ -32,13 +31,15 @@ pub(super) fn check(
     schema: &Value,
     dialect: Dialect<'_>,
     args: Value,
+    is_new: &dyn Fn(&str) -> bool,
 ) -> Result<(Value, Vec<String>), Error> {
     let args = object(args)?;
     let mut check = Check { dialect, taken: Vec::new(), notes: Vec::new() };
     let args = check.object("", schema, args)?;
     let mut notes = check.notes;
-    if !check.taken.is_empty() {
-        notes.insert(0, format!("took {}", check.taken.join(", ")));
+    let taken = check.taken.into_iter().filter(|taken| is_new(taken)).collect::<Vec<_>>();
+    if !taken.is_empty() {
+        notes.insert(0, format!("took {}", taken.join(", ")));
     }
     Ok((Value::Object(args), notes))
 }
@@ -92,7 +93,7 @@ impl Check<'_> {
             }
         }
         if schema.get("additionalProperties") == Some(&Value::Bool(false)) {
-            self.refuse_unknown(at, properties, &given)?;
+            Self::refuse_unknown(at, properties, &given)?;
         }
         refuse_missing(at, schema, properties, &given)?;
         let mut checked = Map::new();
@@ -107,14 +108,14 @@ impl Check<'_> {
     }
 
     fn refuse_unknown(
-        &self,
         at: &str,
         properties: &Map<String, Value>,
         given: &Map<String, Value>,
     ) -> Result<(), Error> {
-        let unknown = given.keys().filter(|name| !properties.contains_key(*name));
-        let named: Vec<String> =
-            unknown.take(MAX_UNKNOWN).map(|name| self.unknown(properties, name)).collect();
+        let meant = |name: &str| nearest_own(properties, name);
+        let mut others = given.keys().filter(|name| !properties.contains_key(*name));
+        let named = others.clone().take(MAX_UNKNOWN).map(|name| unknown(name, meant(name)));
+        let named: Vec<String> = named.collect();
         if named.is_empty() {
             return Ok(());
         }
@@ -122,10 +123,7 @@ impl Check<'_> {
         let of = if at.is_empty() { String::new() } else { format!("{at}: ") };
         let message = format!("{of}unknown {noun} {}", named.join(", "));
         // If each has a counterpart, the list does not help.
-        if given
-            .keys()
-            .all(|name| properties.contains_key(name) || self.nearest(properties, name).is_some())
-        {
+        if others.all(|name| meant(name).is_some()) {
             return Err(invalid(message));
         }
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
@@ -135,21 +133,6 @@ impl Check<'_> {
             all => format!("the arguments are {}", all.join(", ")),
         };
         Err(invalid(format!("{message}; {known}")))
-    }
-
-    fn unknown(&self, properties: &Map<String, Value>, name: &str) -> String {
-        unknown(name, self.nearest(properties, name))
-    }
-
-    /// The argument that is most likely meant.
-    fn nearest<'p>(&self, properties: &'p Map<String, Value>, name: &str) -> Option<&'p str> {
-        let own = |ours: &str| properties.keys().map(String::as_str).find(|own| *own == ours);
-        let others: Vec<_> = self.dialect.names().filter(|(_, ours)| own(ours).is_some()).collect();
-        let names =
-            properties.keys().map(String::as_str).chain(others.iter().map(|(other, _)| *other));
-        let near = nearest(name, names)?;
-        let ours = others.iter().find(|(other, _)| *other == near).map(|(_, ours)| *ours);
-        own(near).or_else(|| own(ours?))
     }
 
     /// The same check without the notes so far.
@@ -335,14 +318,6 @@ fn is_line_range(schema: &Value) -> bool {
     schema.get("format").is_some_and(|format| format == "line_range")
 }
 
-/// The numbers in `3-5`, `L3-L5`, `[3, 5]` or `3`.
-fn line_range_in_text(text: &str) -> Option<[Value; 2]> {
-    let text = text.trim().trim_start_matches('[').trim_end_matches(']');
-    let (first, last) = text.split_once(['-', ',', ':']).unwrap_or((text, text));
-    let number = |text: &str| text.trim().trim_start_matches(['L', 'l']).parse::<u64>().ok();
-    Some([number(first)?.into(), number(last)?.into()])
-}
-
 /// The list in the JSON text of a string, if both a list of strings and a string are accepted.
 fn list_in_text(options: &[Value], value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();
@@ -417,10 +392,12 @@ fn lift_from_edits(
         for name in ["path", "file_path", "filePath"] {
             paths.extend(edit.shift_remove(name));
         }
-        if all == 0 || all == count {
-            edit.shift_remove("replace_all");
-            edit.shift_remove("replaceAll");
-        }
+        edit.shift_remove("replace_all");
+        edit.shift_remove("replaceAll");
+    }
+    if all > 0 && all < count {
+        let message = "edits: replace_all is of all edits; make a call for those that have it";
+        return Err(invalid(message.to_owned()));
     }
     if all > 0 && all == count {
         args.insert("replace_all".to_owned(), Value::Bool(true));
@@ -518,16 +495,6 @@ fn in_range(at: &str, schema: &Value, value: Value) -> Result<Value, Error> {
     if fits { check_enum(at, schema, value) } else { Err(wrong(at, schema, &value)) }
 }
 
-fn integer_of_float(float: f64) -> Option<Value> {
-    let exact = float.fract() == 0.0 && float.abs() <= MAX_EXACT_FLOAT;
-    if exact { integer_of_text(&format!("{float:.0}")) } else { None }
-}
-
-fn integer_of_text(digits: &str) -> Option<Value> {
-    let signed = digits.parse::<i64>().map(Value::from);
-    signed.or_else(|_| digits.parse::<u64>().map(Value::from)).ok()
-}
-
 fn holds_objects(schema: &Value) -> bool {
     schema.pointer("/items/type").is_some_and(|kind| kind == "object")
 }
@@ -623,6 +590,12 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
     best.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY).map(|(_, known)| known)
 }
 
+/// The argument that is most likely meant; a name that means something in a tool is no misspelling.
+fn nearest_own<'p>(properties: &'p Map<String, Value>, name: &str) -> Option<&'p str> {
+    let known = properties.keys().map(String::as_str);
+    nearest(name, known).filter(|_| !dialects::is_known(name))
+}
+
 /// `"serch" (did you mean "search"?)`.
 pub(super) fn unknown(name: &str, nearest: Option<&str>) -> String {
     let name = compact(&Value::from(name));
@@ -630,19 +603,6 @@ pub(super) fn unknown(name: &str, nearest: Option<&str>) -> String {
         Some(nearest) => format!("{name} (did you mean \"{nearest}\"?)"),
         None => name,
     }
-}
-
-/// Describes a given value, such as `the text "abc"`.
-pub(super) fn got(value: &Value) -> String {
-    let kind = match value {
-        Value::Null => return "null".to_owned(),
-        Value::Bool(flag) => return flag.to_string(),
-        Value::Number(_) => "number",
-        Value::String(_) => "text",
-        Value::Array(_) => "list",
-        Value::Object(_) => "object",
-    };
-    format!("the {kind} {}", compact(value))
 }
 
 /// Describes the expected value, such as `a whole number from 1 to 100 (default 50)`.
@@ -689,34 +649,6 @@ fn join_values(values: &[Value]) -> String {
     let more = values.len() - shown.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
-}
-
-/// The value as compact JSON, cut to [`MAX_SHOWN_BYTES`].
-pub(super) fn compact(value: &Value) -> String {
-    let mut start = BoundedWriter(Vec::new());
-    // An error means that the writer is full.
-    let _ = serde_json::to_writer(&mut start, value);
-    let text = String::from_utf8_lossy(&start.0);
-    clip::ellipsize(text.trim_end_matches('\u{fffd}'), MAX_SHOWN_BYTES).into_owned()
-}
-
-/// Keeps a few bytes more than are shown, so that truncation is marked, and refuses the rest.
-struct BoundedWriter(Vec<u8>);
-
-impl Write for BoundedWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = (MAX_SHOWN_BYTES + 4).saturating_sub(self.0.len());
-        let kept = bytes.get(..room.min(bytes.len())).unwrap_or_default();
-        self.0.extend_from_slice(kept);
-        if kept.is_empty() && !bytes.is_empty() {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
-        Ok(kept.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Names, values and forms of arguments that models have learned from other tool sets: Claude Code,
-//! Codex, Gemini CLI, Cursor, VS Code, Cline, opencode, pi and the official filesystem server.
+//! Names, values and forms of arguments that models have learned from other tool sets. What each means
+//! here is in `fixtures/dialects.txt`.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorCode};
+use crate::toolkit::values::{got, integer_of_float, integer_of_text, line_range_in_text};
 
 /// The meaning of an argument of another tool set.
 #[derive(Clone, Copy)]
@@ -16,12 +17,17 @@ pub(super) enum Meaning {
     When(&'static str, &'static str),
     /// This argument, with the second of each pair of values for the first.
     Values(&'static str, &'static [(&'static str, &'static str)]),
-    /// This line number, which counts from 1; the given one counts from 0.
-    FromZero(&'static str),
-    /// The last line to read; the flag says whether the given one counts from 0.
+    /// This line number, which counts from 1; the given one counts from 0 where the flag or the call says
+    /// so.
+    FirstLine { from_zero: bool },
+    /// The last line to read, in the same manner.
     LastLine { from_zero: bool },
     /// The first and the last line to read.
     LineRange,
+    /// The same, or how many lines.
+    Lines,
+    /// Files to read, each with its ranges of lines.
+    Files,
     /// The first (0) or the last (1) of the lines to replace.
     EditedLine(usize),
     /// The line after which text is inserted, 0 for the start of the file.
@@ -30,7 +36,7 @@ pub(super) enum Meaning {
     Tail,
     /// This argument in milliseconds; a small number is interpreted as seconds.
     Timeout(&'static str),
-    /// The expected number of replacements: more than one needs `replace_all`.
+    /// The expected number of replacements; one is what an edit makes anyway.
     ExpectedCount,
     /// Whether to include subdirectories.
     Recursive,
@@ -40,6 +46,10 @@ pub(super) enum Meaning {
     Nothing,
     /// False and absent mean the same here; for true, the advice.
     Unless(&'static str),
+    /// These values and none mean the same here; for others, the advice.
+    Only(&'static [&'static str], &'static str),
+    /// The file of a patch that does not name it.
+    PatchPath,
     /// There is no such argument, and a blank value means the same as none; the advice names ours.
     Instead(&'static str),
     /// The number of the first result, which is this where it is the first of all; else a cursor.
@@ -47,8 +57,9 @@ pub(super) enum Meaning {
 }
 
 use Meaning::{
-    EditedLine, ExpectedCount, First, FromZero, InsertAfter, Instead, LastLine, LineRange, Not,
-    Nothing, Recursive, Same, Tail, Timeout, Unless, Values, When, Words,
+    EditedLine, ExpectedCount, Files, First, FirstLine, InsertAfter, Instead, LastLine, LineRange,
+    Lines, Not, Nothing, Only, PatchPath, Recursive, Same, Tail, Timeout, Unless, Values, When,
+    Words,
 };
 
 /// Arguments, by the tools that they are for (all if empty), with their names. The first match is
@@ -60,23 +71,28 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
         "description explanation justification instruction instructions goal reason \
          reasoning require_user_approval requires_approval with_escalated_permissions \
          sandbox_permissions additional_permissions prefix_rule dangerouslyDisableSandbox \
-         task_progress encoding respect_git_ignore \
+         task_progress security_risk summary display_description max_answer_chars line_count \
+         encoding respect_git_ignore \
          respect_gemini_ignore file_filtering_options",
         Nothing,
     ),
     // search
-    (CONTENTS, "query queries regex regexp search_pattern -e", Same("pattern")),
+    (
+        CONTENTS,
+        "query queries regex regexp search_pattern substring_pattern search_term -e",
+        Same("pattern"),
+    ),
     (CONTENTS, "paths target_directories search_path root", Same("path")),
     (
         CONTENTS,
         "glob globs -g include_pattern includePattern includes file_pattern filePattern \
-         include_glob include_globs file_glob",
+         include_glob include_globs file_glob paths_include_glob",
         Same("include"),
     ),
     (
         WALKS,
         "exclude_pattern excludePattern excludePatterns exclude_patterns excludes ignore \
-         ignore_globs exclude_glob",
+         ignore_globs exclude_glob paths_exclude_glob",
         Same("exclude"),
     ),
     (CONTENTS, "type types -t fileType file_types", Same("file_type")),
@@ -88,8 +104,9 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (CONTENTS, "-U multi_line", Same("multiline")),
     (SEARCH, "-v invert_match invertMatch", Same("invert")),
     (SEARCH, "-C context_lines contextLines", Same("context")),
-    (SEARCH, "-A after_context afterContext", Same("after")),
-    (SEARCH, "-B before_context beforeContext", Same("before")),
+    (SEARCH, "-A after_context afterContext context_lines_after", Same("after")),
+    (SEARCH, "-B before_context beforeContext context_lines_before", Same("before")),
+    (SEARCH, "restrict_search_to_code_files", Unless("name the files with include")),
     (SEARCH, "-n line_number line_numbers -H show_line_numbers", Nothing),
     (
         SEARCH,
@@ -120,10 +137,16 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (&["list_files"], "recursive", Recursive),
     (&["list_directory"], "recursive", Unless("list_files lists what is below")),
     (&["list_directory"], "ignore exclude", Instead("exclude of list_files")),
+    (&["list_directory"], "skip_ignored_files", Unless("list_files leaves them out")),
+    (&["list_files"], "skip_ignored_files", Not("no_ignore")),
     (LISTS, "sortBy sort_by", Values("sort", &[("mtime", "modified"), ("name", "path")])),
     (LISTS, "useDefaultExcludes", Nothing),
-    (&["list_directory"], "sortBy sort_by", Nothing),
-    (&["find_files"], "glob_pattern globPattern glob query name file_name", Same("pattern")),
+    (&["list_directory"], "sortBy sort_by", Only(&["name"], "entries are sorted by name")),
+    (
+        &["find_files"],
+        "glob_pattern globPattern glob query name file_name file_mask",
+        Same("pattern"),
+    ),
     (
         &["find_files"],
         "type -t",
@@ -141,39 +164,71 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (&["find_files"], "case_sensitive caseSensitive", Nothing),
     (&["find_files"], "recursive", Nothing),
     // read_file
-    (READ, "start_line startLine start_line_one_indexed line from_line lineNumber", Same("offset")),
+    (
+        READ,
+        "start_line startLine start_line_one_indexed line from_line lineNumber line_number",
+        FirstLine { from_zero: false },
+    ),
     (
         READ,
         "end_line endLine end_line_one_indexed_inclusive to_line",
         LastLine { from_zero: false },
     ),
-    (READ, "startLineNumberBaseZero", FromZero("offset")),
+    (READ, "startLineNumberBaseZero", FirstLine { from_zero: true }),
     (READ, "endLineNumberBaseZero endLineNumberBaseZeroInclusive", LastLine { from_zero: true }),
     (READ, "view_range line_range lineRange", LineRange),
-    (READ, "head max_lines maxLines lines num_lines numLines", Same("limit")),
+    (READ, "lines", Lines),
+    (READ, "head max_lines maxLines num_lines numLines", Same("limit")),
     (READ, "tail", Tail),
-    (READ, "should_read_entire_file mode indentation", Nothing),
+    (READ, "files", Files),
+    (READ, "include", Same("path")),
+    (READ, "exclude", Instead("path with the files to read; find_files lists them")),
+    (READ, "should_read_entire_file recursive useDefaultExcludes", Nothing),
+    (READ, "mode", Only(&["slice"], DEFINITION)),
+    (READ, "indentation", Instead(DEFINITION)),
     (READ, "pages", Instead("offset and limit")),
     // write_file and edit_file
     (&["write_file"], "contents file_text fileText text data", Same("content")),
-    (EDIT, "oldText old_string old_str oldString oldStr search find", Same("old_text")),
-    (EDIT, "newText new_string new_str newString newStr replace replacement", Same("new_text")),
-    (EDIT, "replaceAll allow_multiple allowMultiple", Same("replace_all")),
-    (EDIT, "replacements changes", Same("edits")),
+    (&["write_file"], "mode", Only(WHOLE, "edit_file changes a part")),
+    (&["write_file"], "append", Unless("edit_file inserts lines")),
+    (
+        EDIT,
+        "oldText old_string old_str oldString oldStr search find needle before",
+        Same("old_text"),
+    ),
+    (
+        EDIT,
+        "newText new_string new_str newString newStr replace replacement repl after",
+        Same("new_text"),
+    ),
+    (
+        EDIT,
+        "replaceAll replace-all allow_multiple allowMultiple allow_multiple_occurrences",
+        Same("replace_all"),
+    ),
+    (EDIT, "mode", Only(&["edit", "literal"], "replace takes a regex, write_file a whole file")),
+    (EDIT, "use_regex useRegex isRegex is_regex", Unless("replace takes a regex")),
+    (EDIT, "regex", Instead("pattern of the tool replace")),
+    (EDIT, "content", Instead("new_text for a part, or write_file for the whole file")),
+    (EDIT, "replacements changes operations", Same("edits")),
     (EDIT, "expected_replacements expectedReplacements", ExpectedCount),
     (EDIT, "insert_text", Same("new_text")),
     (EDIT, "insert_line", InsertAfter),
     (EDIT, "line_range lineRange", Same("lines")),
     (EDIT, "start_line startLine", EditedLine(0)),
     (EDIT, "end_line endLine", EditedLine(1)),
-    (EDIT, "code_edit code diff patch", Instead("old_text and new_text")),
+    (EDIT, "code_edit code", Instead("old_text and new_text")),
+    (&["apply_patch"], "path file_path filePath target_file relative_path", PatchPath),
     // replace
     (REPLACE, "search find from", Same("pattern")),
     (REPLACE, "replace replace_with replaceWith with to new_text", Same("replacement")),
     (REPLACE, "expected_replacements expectedReplacements", Same("expected_count")),
     (&[], "dryRun preview", Same("dry_run")),
     // Other changes
+    (MOVES, "force", Unless("delete_file removes what is there")),
+    (&[], "force", Nothing),
     (&["create_directory"], "recursive parents", Nothing),
+    (&["undo_change"], "path", Instead("change, with a number of list_changes")),
     (MOVES, "from old_path oldPath source_path sourcePath src path", Same("source")),
     (
         MOVES,
@@ -187,8 +242,9 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (&["load_skill"], "args arguments", Nothing),
     (RUN, "cmd script commands", Same("command")),
     (RUN, "command", Words),
-    (RUN, "workdir working_directory workingDirectory dir dir_path directory", Same("cwd")),
-    (RUN, "timeout timeout_seconds", Timeout("timeout_ms")),
+    (RUN, "workdir working_directory workingDirectory dir dir_path directory cd", Same("cwd")),
+    (RUN, "timeout timeout_seconds timeout_secs", Timeout("timeout_ms")),
+    (RUN, "is_input reset", Unless("each command has a shell of its own")),
     (RUN, "timeoutMs yield_time_ms", Same("timeout_ms")),
     (RUN, "shell login max_output_tokens tty", Nothing),
     (
@@ -200,7 +256,7 @@ const ARGUMENTS: &[(&[&str], &str, Meaning)] = &[
     (
         &[],
         "file_path filePath file filename fileName target_file targetFile absolute_path \
-         absolutePath relative_workspace_path relativePath directory dir dir_path dirPath \
+         absolutePath relative_workspace_path relative_path relativePath directory dir dir_path dirPath \
          directory_path target_directory targetDirectory folder paths",
         Same("path"),
     ),
@@ -218,41 +274,50 @@ const EDIT: &[&str] = &["edit_file"];
 const MOVES: &[&str] = &["move_file", "copy_file"];
 const RUN: &[&str] = &["run_command"];
 
+/// How a definition is read.
+const DEFINITION: &str = "path with the name of the definition, as a.rs#name, or offset and limit";
+/// Modes in which a whole file is written.
+const WHOLE: &[&str] = &["write", "w", "overwrite", "rewrite", "create"];
+
 /// Tools of other tool sets, in lower case without `_` and `-`. Names and aliases of offered tools
 /// take precedence.
 const TOOLS: &[(&str, &str)] = &[
     (
         "search",
         "grep rg ripgrep grepsearch grepfiles searchfilecontent findtextinfiles \
-         searchtext searchcode searchcodebase textsearch",
+         searchtext searchcode searchcodebase textsearch searchforpattern searchdir searchfile",
     ),
     (
         "find_files",
-        "find fd glob searchfiles filesearch globfilesearch findbyname findfile findfiles",
+        "find fd glob searchfiles filesearch globfilesearch findbyname findfile findfiles findpath",
     ),
     ("list_files", "list tree directorytree"),
     ("list_directory", "ls listdir readdir readdirectory directorylist listdirectorywithsizes"),
     (
         "read_file",
-        "read cat view fileread readtextfile readmediafile readmultiplefiles readfiles viewimage viewfile openfile",
+        "read cat view fileread readtextfile readmediafile readmultiplefiles readmanyfiles readfiles \
+         readimage viewimage imageprocessor viewfile open openfile listcodedefinitionnames \
+         getsymbolsoverview",
     ),
-    ("write_file", "write filewrite createfile writetofile savefile"),
+    ("write_file", "write filewrite createfile createtextfile create writetofile savefile"),
     (
         "edit_file",
         "edit fileedit strreplace searchreplace searchandreplace replaceinfile \
          replacestringinfile multireplacestringinfile replacestring multireplacestring multiedit \
-         insertedit inserteditintofile editor",
+         insertedit inserteditintofile replacecontent replaceregex replacelines deletelines editor \
+         strreplaceeditor strreplacebasededittool texteditor fileeditor",
     ),
     ("apply_patch", "patch applydiff patchfile patchfiles gitapply"),
     ("create_directory", "mkdir makedirectory createdir"),
-    ("delete_file", "rm remove delete removefile rmdir removedirectory deletedirectory"),
-    ("move_file", "mv move rename renamefile"),
-    ("copy_file", "cp copy"),
+    ("delete_file", "rm remove delete removefile rmdir removedirectory deletedirectory deletepath"),
+    ("move_file", "mv move rename renamefile movepath"),
+    ("copy_file", "cp copy copypath"),
     ("load_skill", "skill skills useskill activateskill"),
     (
         "run_command",
         "bash shell sh executecommand runterminalcmd runterminalcommand runinterminal \
-         runshellcommand execcommand localshell terminal shellcommand runcommands",
+         runshellcommand execcommand executebash executeshellcommand localshell terminal \
+         shellcommand runcommands",
     ),
 ];
 
@@ -270,18 +335,59 @@ pub(super) fn tool(name: &str) -> Option<&'static str> {
     TOOLS.iter().find(known).map(|(ours, _)| *ours)
 }
 
-/// The wire name of the tool that `name` means with these arguments, if it depends on them: Cline's
-/// `search_files` has a `regex` for contents where others look for names, Codex's `list_dir` a depth,
-/// and Gemini CLI's `replace` the text to replace in one file.
-pub(super) fn dialect_tool(name: &str, args: &Map<String, Value>) -> Option<&'static str> {
-    let searches = args.contains_key("regex") || args.contains_key("query");
-    let edits = ["old_string", "old_str", "oldString", "old_text", "oldText", "edits"];
-    match folded(name).as_str() {
-        "replace" if edits.iter().any(|name| args.contains_key(*name)) => Some("edit_file"),
-        "searchfiles" if searches => Some("search"),
-        "listdir" | "listdirectory" if args.contains_key("depth") => Some("list_files"),
-        _ => None,
+/// Commands of an editor that is one tool, and ours that do the same.
+const EDITOR_COMMANDS: &[(&str, &str)] = &[
+    ("view", "read_file"),
+    ("create", "write_file"),
+    ("write", "write_file"),
+    ("str_replace", "edit_file"),
+    ("insert", "edit_file"),
+    ("undo_edit", "undo_change"),
+];
+
+/// The wire name of the tool that `name` means with these arguments, where they decide it; an argument
+/// that only decides is taken out.
+pub(super) fn redirect(name: &str, args: &mut Map<String, Value>) -> Option<&'static str> {
+    let folded = folded(name);
+    let has = |names: &[&str]| names.iter().any(|name| args.contains_key(*name));
+    let is = |name: &str, values: &[&str]| {
+        args.get(name).and_then(Value::as_str).is_some_and(|value| values.contains(&value))
+    };
+    let old_texts = ["old_string", "old_str", "oldString", "old_text", "oldText", "edits"];
+    match folded.as_str() {
+        "replace" if has(&old_texts) => return Some("edit_file"),
+        "searchfiles" if has(&["regex", "query"]) => return Some("search"),
+        "listdir" | "listdirectory" if has(&["depth"]) => return Some("list_files"),
+        "listdir" | "listdirectory" if args.get("recursive").and_then(truth) == Some(true) => {
+            return Some("list_files");
+        }
+        "listcodedefinitionnames" | "getsymbolsoverview" => {
+            args.insert("outline".to_owned(), true.into());
+            return Some("read_file");
+        }
+        _ => {}
     }
+    if tool(name) != Some("edit_file") {
+        return None;
+    }
+    if has(&["diff", "patch"]) && !has(&old_texts) {
+        args.shift_remove("command");
+        return Some("apply_patch");
+    }
+    if has(&["content"]) && is("mode", WHOLE) {
+        return Some("write_file");
+    }
+    let command = args.get("command").and_then(Value::as_str);
+    let known = EDITOR_COMMANDS.iter().find(|(theirs, _)| command == Some(theirs));
+    known.map(|(_, ours)| {
+        args.shift_remove("command");
+        *ours
+    })
+}
+
+/// Whether a name means something in a tool set, in any of its tools.
+pub(super) fn is_known(name: &str) -> bool {
+    ARGUMENTS.iter().any(|(_, names, _)| names.split(' ').any(|known| known == name))
 }
 
 /// A name in lower case without `_` and `-`.
@@ -325,17 +431,6 @@ impl Dialect<'_> {
         ARGUMENTS.iter().find(fits).map(|(_, _, meaning)| *meaning)
     }
 
-    /// The names of other tool sets for the arguments of this tool, as (other, ours).
-    pub(super) fn names(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let tool = self.tool;
-        let fits = move |tools: &[&str]| tools.is_empty() || tools.contains(&tool);
-        let rows = ARGUMENTS.iter().filter(move |(tools, _, _)| fits(tools));
-        let known = rows.flat_map(|(_, names, meaning)| {
-            names.split(' ').filter_map(|name| Some((name, meaning.argument()?)))
-        });
-        self.aliases.iter().copied().chain(known)
-    }
-
     /// The name of ours that is spelled like `name` but for case, `_` and `-`.
     fn spelled<'a>(name: &str, properties: &'a Map<String, Value>) -> Option<&'a str> {
         let wanted = folded(name);
@@ -354,8 +449,10 @@ impl Dialect<'_> {
         given: Map<String, Value>,
     ) -> Result<Translated, Error> {
         let mut translated = Translated { at: at.to_owned(), ..Translated::default() };
-        let mut last_line = None;
-        let mut edited_lines = [None, None];
+        // Serena counts lines from 0, and it alone calls a path so.
+        let all_from_zero = given.contains_key("relative_path");
+        let (mut last_line, mut patch_path) = (None, None);
+        let mut edited_lines: [Option<(String, Value)>; 2] = [None, None];
         let given = given.into_iter().filter(|(_, value)| !value.is_null());
         let (own, others): (Vec<_>, Vec<_>) =
             given.partition(|(name, _)| properties.contains_key(name));
@@ -373,27 +470,32 @@ impl Dialect<'_> {
                         translated.args.insert(name, value);
                     }
                 },
+                Some(FirstLine { from_zero }) => {
+                    let line = line(&name, &value)? + i64::from(from_zero || all_from_zero);
+                    translated.set(&name, "offset", line.into())?;
+                }
                 Some(LastLine { from_zero }) => {
-                    let line = value.as_i64().map(|line| line + i64::from(from_zero));
-                    last_line = line.filter(|line| *line > 0).map(|line| (name, line));
+                    let line = line(&name, &value)? + i64::from(from_zero || all_from_zero);
+                    last_line = Some((name, line)).filter(|(_, line)| *line > 0);
                 }
                 Some(EditedLine(bound)) => {
-                    if let Some(line) = edited_lines.get_mut(bound) {
-                        *line = Some((name, value));
-                    }
+                    let line = line(&name, &value)? + i64::from(all_from_zero);
+                    edited_lines[bound] = Some((name, line.into()));
                 }
-                Some(LineRange) => {
-                    let lines = value.as_array().map(Vec::as_slice).unwrap_or_default();
-                    let [first, last] = lines else {
-                        let message = format!("{name}: expected a list of two line numbers");
-                        return Err(Error::new(ErrorCode::InvalidArgument, message));
-                    };
-                    last_line =
-                        last.as_i64().filter(|last| *last > 0).map(|line| (name.clone(), line));
-                    translated.set(&name, "offset", first.clone())?;
+                Some(Lines) if line(&name, &value).is_ok() => {
+                    translated.set(&name, "limit", value)?;
                 }
+                Some(LineRange | Lines) => {
+                    let [first, last] = line_range(&name, &value)?;
+                    last_line = Some((name.clone(), last)).filter(|(_, line)| *line > 0);
+                    translated.set(&name, "offset", first.into())?;
+                }
+                Some(PatchPath) => patch_path = value.as_str().map(str::to_owned),
                 Some(meaning) => translated.apply(&name, value, meaning)?,
             }
+        }
+        if let Some(path) = patch_path {
+            translated.name_patched_file(&path);
         }
         if let Some((name, last)) = last_line {
             let first = translated.args.get("offset").and_then(Value::as_i64).unwrap_or(1).max(1);
@@ -413,19 +515,16 @@ impl Meaning {
     /// The argument of ours that it maps to.
     fn argument(self) -> Option<&'static str> {
         match self {
-            Same(name)
-            | Not(name)
-            | When(name, _)
-            | Values(name, _)
-            | FromZero(name)
-            | Timeout(name) => Some(name),
-            LastLine { .. } => Some("limit"),
-            LineRange | Tail => Some("offset"),
+            Same(name) | Not(name) | When(name, _) | Values(name, _) | Timeout(name) => Some(name),
+            LastLine { .. } | Lines => Some("limit"),
+            FirstLine { .. } | LineRange | Tail => Some("offset"),
+            Files => Some("path"),
+            PatchPath => Some("patch"),
             EditedLine(_) | InsertAfter => Some("lines"),
-            ExpectedCount => Some("replace_all"),
+            ExpectedCount => Some("expected_count"),
             Recursive => Some("max_depth"),
             Words => Some("command"),
-            Nothing | Unless(_) | Instead(_) | First(_) => None,
+            Nothing | Unless(_) | Only(..) | Instead(_) | First(_) => None,
         }
     }
 }
@@ -447,9 +546,9 @@ impl Translated {
                 let known = pairs.iter().find(|(theirs, _)| value == *theirs);
                 self.set(name, ours, known.map_or(value, |(_, own)| Value::from(*own)))
             }
-            FromZero(ours) => {
-                let line = value.as_i64().map_or(value, |line| (line + 1).into());
-                self.set(name, ours, line)
+            Files => self.set(name, "path", files(value)),
+            Only(values, advice) if !values.iter().any(|known| value == *known) => {
+                Err(no_counterpart(name, advice))
             }
             InsertAfter => {
                 let line = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -469,7 +568,7 @@ impl Translated {
             }
             ExpectedCount => match value.as_u64() {
                 Some(0 | 1) => Ok(()),
-                _ => self.set(name, "replace_all", true.into()),
+                _ => self.set(name, "expected_count", value),
             },
             Recursive => match truth(&value) {
                 Some(true) => self.set(name, "max_depth", u32::MAX.into()),
@@ -485,11 +584,24 @@ impl Translated {
             Instead(_)
             | First(_)
             | Unless(_)
+            | Only(..)
             | Nothing
             | Words
+            | PatchPath
+            | FirstLine { .. }
             | LastLine { .. }
             | LineRange
+            | Lines
             | EditedLine(_) => Ok(()),
+        }
+    }
+
+    /// Puts the path above a patch of blocks; a patch in another form names its files itself.
+    fn name_patched_file(&mut self, file: &str) {
+        let Some(Value::String(patch)) = self.args.get_mut("patch") else { return };
+        let first = patch.trim_start().lines().next().unwrap_or_default();
+        if first.starts_with(['<', '-']) && first.contains("SEARCH") {
+            patch.insert_str(0, &format!("{file}\n"));
         }
     }
 
@@ -525,6 +637,49 @@ fn is_blank(value: &Value) -> bool {
         Value::Array(values) => values.is_empty(),
         value => value == false || value == 0,
     }
+}
+
+/// A number of a line, which may be given as text.
+fn line(name: &str, value: &Value) -> Result<i64, Error> {
+    let whole = match value {
+        Value::String(digits) => integer_of_text(digits.trim()),
+        value => value.as_f64().and_then(integer_of_float),
+    };
+    whole.and_then(|line| line.as_i64()).ok_or_else(|| {
+        let message = format!("{name}: expected a whole number, got {}", got(value));
+        Error::new(ErrorCode::InvalidArgument, message)
+    })
+}
+
+/// The first and the last line of `[3, 5]` or `"3-5"`; the last may be -1 for that of the file.
+fn line_range(name: &str, value: &Value) -> Result<[i64; 2], Error> {
+    let text = value.as_str().and_then(line_range_in_text).map(Vec::from);
+    let bounds = text.as_ref().or(value.as_array()).map(Vec::as_slice);
+    let Some([first, last]) = bounds else {
+        let message = format!("{name}: expected a list of two line numbers, got {}", got(value));
+        return Err(Error::new(ErrorCode::InvalidArgument, message));
+    };
+    Ok([line(name, first)?, line(name, last)?])
+}
+
+/// The paths of `[{"path": "a", "line_ranges": [[1, 5]]}]`, as `a:1-5`.
+fn files(value: Value) -> Value {
+    let part = |file: &Value| -> Option<Vec<Value>> {
+        let path = file.get("path")?.as_str()?;
+        let ranges = file.get("line_ranges").or(file.get("lineRanges")).and_then(Value::as_array);
+        let ranges = ranges.map(Vec::as_slice).unwrap_or_default();
+        if ranges.is_empty() {
+            return Some(vec![path.into()]);
+        }
+        let range = |range: &Value| {
+            let [first, last] = line_range("", range).ok()?;
+            Some(format!("{path}:{first}-{last}").into())
+        };
+        ranges.iter().map(range).collect()
+    };
+    let parts =
+        value.as_array().and_then(|files| files.iter().map(part).collect::<Option<Vec<_>>>());
+    parts.map_or(value, |parts| parts.concat().into())
 }
 
 fn truth(value: &Value) -> Option<bool> {

@@ -176,7 +176,7 @@ pub(super) fn panicked(name: &str, payload: &(dyn Any + Send)) -> Error {
 fn example(shown: &Value, text: &str) -> Option<Value> {
     let example: Value = serde_json::from_str(text).ok().filter(Value::is_object)?;
     let as_it_is = Dialect { tool: "", is_own: true, aliases: &[] };
-    let (checked, notes) = arguments::check(shown, as_it_is, example.clone()).ok()?;
+    let (checked, notes) = arguments::check(shown, as_it_is, example.clone(), &|_| true).ok()?;
     (notes.is_empty() && checked == example).then_some(example)
 }
 

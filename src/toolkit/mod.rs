@@ -5,7 +5,9 @@ mod arguments;
 mod dialects;
 mod entry;
 mod function;
+mod values;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
@@ -57,6 +59,26 @@ impl Clone for Reopened {
     }
 }
 
+/// The names of other tool sets for which it was said what they were taken for.
+#[derive(Default)]
+struct Taken(Mutex<HashSet<String>>);
+
+impl Taken {
+    /// Whether it was not said before that a name was taken for one of this tool, and is said now.
+    fn is_new(&self, tool: &str, taken: &str) -> bool {
+        let name = taken.split(": ").next().unwrap_or(taken);
+        let mut known = lock(&self.0);
+        // Names that are spelled in ever new ways need not be remembered.
+        if known.len() >= MAX_TAKEN {
+            known.clear();
+        }
+        known.insert(format!("{tool} {name}"))
+    }
+}
+
+/// The most names that are remembered.
+const MAX_TAKEN: usize = 1000;
+
 #[derive(Clone)]
 struct Inner {
     entries: Vec<Arc<Entry>>,
@@ -67,6 +89,7 @@ struct Inner {
     index: Option<Index>,
     shown: Option<Arc<ShownFiles>>,
     is_read_only: bool,
+    taken: Arc<Taken>,
     reopened: Reopened,
 }
 
@@ -128,6 +151,7 @@ impl Toolkit {
             index: None,
             shown: None,
             is_read_only: false,
+            taken: Arc::default(),
             reopened: Reopened::default(),
         }))
     }
@@ -344,7 +368,7 @@ impl Toolkit {
     ///
     /// Never panics. Errors are returned as an [`Answer`] with [`Answer::is_error`], for the model to
     /// read. Arguments may be an object or its JSON text; small mistakes are repaired and reported in
-    /// [`Answer::notes`].
+    /// [`Answer::notes`], a name of another tool set the first time that it is taken.
     pub fn call(&self, name: &str, args: Value, call: &Call) -> Answer {
         let answer = self.answer(name, args, call);
         answer.unwrap_or_else(|error| Answer::failed(error, &self.0.format))
@@ -371,17 +395,23 @@ impl Toolkit {
 
     fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
         check_not_stopped(call)?;
-        let args = arguments::object(args);
+        let mut args = arguments::object(args);
         let named = self.find(name);
         // A name that the host gave a tool of its own means no tool of another set.
         let is_own = named.is_some_and(|entry| entry.is_own && entry.is_called(name));
-        let meant = args.as_ref().ok().filter(|_| !is_own);
-        let meant = meant.and_then(|args| dialects::dialect_tool(name, args));
-        let meant = meant.and_then(|ours| self.find(ours));
-        let entry = meant.or(named).ok_or_else(|| self.unknown(name))?;
+        let meant = match &mut args {
+            Ok(args) if !is_own => dialects::redirect(name, args),
+            _ => None,
+        };
+        let entry = match meant {
+            Some(ours) => self.find(ours).ok_or_else(|| self.unknown(ours))?,
+            None => named.ok_or_else(|| self.unknown(name))?,
+        };
         let (prepared, notes) = catch_panic(&entry.name, || {
             let args = Value::Object(args?);
-            let (args, notes) = arguments::check(entry.arguments(), entry.dialect(), args)?;
+            let is_new = |taken: &str| self.0.taken.is_new(&entry.name, taken);
+            let (args, notes) =
+                arguments::check(entry.arguments(), entry.dialect(), args, &is_new)?;
             Ok((entry.tool.clone().prepare(args)?, notes))
         })?;
         self.run_on_worker(entry, prepared.time_limit, call, move |context| {

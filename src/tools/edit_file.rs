@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use ripkit_edit::text::counted;
 use ripkit_edit::{CopiedLines, NewLines, Options, RefusalKind, diff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,10 @@ pub struct EditFileArgs {
     /// Replaces every place.
     #[serde(default)]
     pub replace_all: bool,
+    /// Replaces every place, of which there must be this many in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub expected_count: Option<u32>,
     /// How `old_text` is compared.
     #[serde(default, rename = "match")]
     pub matching: Matching,
@@ -87,6 +92,7 @@ impl EditFileArgs {
 
 impl_with_fields!(EditFileArgs {
     with_replace_all: replace_all: bool,
+    with_expected_count: expected_count: u32,
     with_match: matching: Matching,
     with_expected_version: expected_version: String,
     with_dry_run: dry_run: bool,
@@ -252,27 +258,26 @@ impl Tool for EditFile {
         r#"{"path": "notes.md", "edits": [{"old_text": "one", "new_text": "1"}, {"old_text": "two", "new_text": "2"}]}"#,
     ];
     const RARE_ARGUMENTS: &'static [&'static str] =
-        &["copy_lines", "edits.copy_lines", "match", "dry_run", "show_diff"];
+        &["expected_count", "copy_lines", "edits.copy_lines", "match", "dry_run", "show_diff"];
     type Args = EditFileArgs;
     type Output = EditFileOutput;
 
     fn run(&self, context: &ToolContext<'_>, args: EditFileArgs) -> Result<EditFileOutput, Error> {
         let edits = edits(&args)?;
         let edits = parts(&args, &edits, context.limits.file_bytes)?;
-        let EditFileArgs { matching, replace_all, .. } = args;
+        let matching = args.matching;
+        let replace_all = args.replace_all || args.expected_count.is_some_and(|count| count > 1);
         let stop = || context.call.stop_reason().is_some();
         let options = |shown| {
             let options = Options::new(shown).with_matching(matching).with_stop(&stop);
             options.with_replace_all(replace_all).with_max_bytes(context.limits.file_bytes)
         };
-        let guard = lock_and_read(context, &args, |error, bytes| {
+        let may_create = creates(&edits).is_some();
+        let guard = lock_and_read(context, &args, may_create, |error, bytes| {
             conflict(error, bytes, &edits, &options(""))
         })?;
         let Some(old) = guard.content() else {
-            return Err(Error::new(
-                ErrorCode::Internal,
-                "the file was not read; nothing was changed",
-            ));
+            return create(context, &args, &edits, guard);
         };
         let path = guard.path().as_str().to_owned();
         let omission = edits.iter().find_map(|edit| edit.refuse_omissions(&path, old).err());
@@ -290,6 +295,10 @@ impl Tool for EditFile {
         let edited = ripkit_edit::apply(old, &changes, &options);
         let mut edited = edited.map_err(|refusal| {
             let error = refusal::error_of(&refusal, &path, old, &options, context.call);
+            if refusal.kind() == RefusalKind::NotFound && builds_on_others(&edits, refusal.index())
+            {
+                return error.with_hint("All edits match the file as it is, not after the others.");
+            }
             if refusal.kind() != RefusalKind::NotUnique {
                 return error;
             }
@@ -310,13 +319,28 @@ impl Tool for EditFile {
                 return Err(error);
             }
         }
+        let count = edited.match_counts.iter().sum::<usize>() as u64;
+        if let Some(expected) = args.expected_count.filter(|expected| u64::from(*expected) != count)
+        {
+            let places = counted(count, "place", "places");
+            let message = format!(
+                "expected_count is {expected}, and this would edit {places} in {shown}; nothing was changed"
+            );
+            let error = Error::new(ErrorCode::Conflict, message).at(&path);
+            return Err(error.with_hint(Hint::argument(
+                "If all of them are meant, pass ",
+                "expected_count",
+                count,
+                ".",
+            )));
+        }
         edited.notes.extend(copied.into_iter().flatten());
         let room = context.limits.text_bytes / 2;
         let mut report = EditFileOutput {
             path: context.workspace.absolute(guard.path()),
             old_lines: edited.line_stats.old as u64,
             new_lines: edited.line_stats.new as u64,
-            replacements: edited.match_counts.iter().sum::<usize>() as u64,
+            replacements: count,
             match_kind: edited.match_kinds.iter().copied().max().unwrap_or(MatchKind::Exact),
             diff: diff::unified(&path, old, &edited.content, &edited.splices, room),
             version: Version::of(&edited.content).to_string(),
@@ -335,6 +359,55 @@ impl Tool for EditFile {
         }
         Ok(report)
     }
+}
+
+/// Whether the text that an edit replaces is one that another edit of the call puts in.
+fn builds_on_others(edits: &[EditParts<'_>], index: usize) -> bool {
+    let OldPart::Text(old) = edits[index].old else { return false };
+    let mut others = edits.iter().enumerate().filter(|(other, _)| *other != index);
+    others.any(|(_, edit)| matches!(edit.new, NewPart::Text(new) if new.contains(old.trim())))
+}
+
+/// Whether a single edit puts a text in the place of nothing, which makes a file that is not there.
+fn creates<'a>(edits: &[EditParts<'a>]) -> Option<&'a str> {
+    match edits {
+        [EditParts { old: OldPart::Text(""), new: NewPart::Text(new), .. }] => Some(new),
+        _ => None,
+    }
+}
+
+/// Makes the file, which is not there.
+fn create(
+    context: &ToolContext<'_>,
+    args: &EditFileArgs,
+    edits: &[EditParts<'_>],
+    guard: WriteGuard,
+) -> Result<EditFileOutput, Error> {
+    let new = creates(edits).expect("other edits need a file that was read");
+    let path = guard.path().clone();
+    edits[0].refuse_omissions(path.as_str(), b"")?;
+    let lines = new.split_inclusive('\n').count() as u64;
+    let mut report = EditFileOutput {
+        path: context.workspace.absolute(&path),
+        relative_path: path.as_str().to_owned(),
+        old_lines: 0,
+        new_lines: lines,
+        replacements: 1,
+        match_kind: MatchKind::Exact,
+        diff: diff::compare(path.as_str(), None, new.as_bytes(), context.limits.text_bytes / 2),
+        version: Version::of(new.as_bytes()).to_string(),
+        dry_run: args.dry_run,
+        shows_diff: args.show_diff,
+        places: vec![(1, lines)],
+        notes: vec![format!("{path} did not exist and is new")],
+    };
+    if !args.dry_run {
+        report.notes.extend(guard.replace(new.as_bytes().to_vec(), context.call)?);
+        if let Some(shown) = context.shown {
+            shown.record_whole(&path, Version::of(new.as_bytes()));
+        }
+    }
+    Ok(report)
 }
 
 /// An edit whose arguments are complete.
@@ -488,21 +561,26 @@ fn parts<'a>(
     }
 }
 
-/// Locks and reads the file, which must have the expected version. For another version, `conflict`
-/// makes the error from the content.
+/// Locks and reads the file, which must be there unless the edit may create it, and have the expected
+/// version. For another version, `conflict` makes the error from the content.
 fn lock_and_read(
     context: &ToolContext<'_>,
     args: &EditFileArgs,
+    may_create: bool,
     conflict: impl FnOnce(Error, &[u8]) -> Error,
 ) -> Result<WriteGuard, Error> {
     let path = &args.path;
     let expected = Expected::parse_version(args.expected_version.as_deref())?;
-    let locked = context.workspace.lock_for_write(path, Access::Change, context.call);
+    let access = if may_create { Access::Write } else { Access::Change };
+    let locked = context.workspace.lock_for_write(path, access, context.call);
     let mut guard = locked.map_err(|error| match error.code() {
         ErrorCode::FileNotFound => missing(path, &error),
         _ => error,
     })?;
     if guard.size().is_none() {
+        if may_create && expected.is_none() {
+            return Ok(guard);
+        }
         return Err(missing(path, &Error::new(ErrorCode::FileNotFound, "")));
     }
     guard.read(context.limits.file_bytes)?;
