@@ -1,5 +1,6 @@
 //! The conditions of a call (cancellation, deadline, progress, streaming) and the limits of a host.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -141,6 +142,7 @@ pub struct Call {
     counted_matches: bool,
     searched_files: bool,
     globs_in_order: bool,
+    data: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Deref for Call {
@@ -182,6 +184,18 @@ impl Call {
     pub fn with_progress(mut self, on_progress: impl Fn(Progress) + Send + Sync + 'static) -> Call {
         self.on_progress = Some(Arc::new(on_progress));
         self
+    }
+
+    /// Gives the call a value of the host, such as who makes it, which the host's own tools get by
+    /// [`Call::data`]. Default: none.
+    pub fn with_data(mut self, data: impl Any + Send + Sync) -> Call {
+        self.data = Some(Arc::new(data));
+        self
+    }
+
+    /// The value of the host, if there is one of this type.
+    pub fn data<T: Any>(&self) -> Option<&T> {
+        self.data.as_deref().and_then(|data| data.downcast_ref())
     }
 
     /// Streams the text of a successful answer to `text`, and keeps neither text nor results in the
@@ -403,6 +417,13 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+
+    #[test]
+    fn a_value_of_the_host_is_found_by_its_type() {
+        let call = Call::default().with_data("ada");
+        assert_eq!(call.clone().without_progress().data::<&str>(), Some(&"ada"));
+        assert_eq!(call.data::<String>(), None);
+    }
 
     #[test]
     fn progress_is_added_to_that_of_earlier_work() {

@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 wheel="$(realpath ../../target/wheel/*.whl)"
 environment="$(realpath -m ../../target/wheel/venv)"
 # What the tests need besides the wheel. With exact versions pip does not search for others that fit.
-tools="$(../../tests/tools.sh python/test mypy==2.4.1 'pydantic-ai-slim[anthropic,google,openai]==2.68.0' \
+tools="$(../../tests/tools.sh python/test mypy==2.4.1 pyright==1.1.414 'pydantic-ai-slim[anthropic,google,openai]==2.68.0' \
     openai-agents==0.24.0 langchain==1.4.7 langchain-anthropic==1.7.7 langchain-openai==1.7.3 \
     langchain-google-genai==4.4.2 google-genai==2.34.0 anthropic==2.12.0 openai==3.54.0 mcp==2.3.0 fastmcp==4.2.3)"
 
@@ -21,6 +21,7 @@ packages="$(echo "$tools"/lib/python3*/site-packages)"
 
 "$tools/bin/mypy" --python-executable "$environment/bin/python" --strict tests/test_toolkit.py
 MYPYPATH=python "$tools/bin/mypy" --strict python/ripkit tests/test_adapters.py
+"$tools/bin/pyright" --pythonpath "$environment/bin/python" --project tests
 PYTHONPATH="$packages" python -m mypy.stubtest ripkit._native
 python -W error -m unittest discover --start-directory tests --pattern 'test_toolkit.py'
 PYTHONPATH="$packages" python -m unittest discover --start-directory tests --pattern 'test_[!t]*.py'

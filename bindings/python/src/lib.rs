@@ -13,8 +13,6 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::answer::{Answer, Image};
-    #[pymodule_export]
     use super::cancel::CancelToken;
     #[pymodule_export]
     use super::own_tool::ToolCall;

@@ -17,10 +17,22 @@ impl ToolCall {
         self.0.stop_reason().is_some()
     }
 
+    /// The code of a call that is stopped, `CANCELLED` or `TIMEOUT`; else None.
+    #[getter]
+    fn stop_code(&self) -> Option<&'static str> {
+        self.0.stop_reason().map(|why| ErrorCode::from(why).as_str())
+    }
+
     /// The id that the host gave the call, or None.
     #[getter]
     fn id(&self) -> Option<&str> {
         self.0.id()
+    }
+
+    /// What the host gave the call besides, or None.
+    #[getter]
+    fn _host(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.0.data::<Py<PyAny>>().map(|host| host.clone_ref(py))
     }
 
     /// Reports progress to the host: files scanned and results found so far.

@@ -60,9 +60,9 @@ impl NativeToolkit {
         tools.map(NativeToolkit).map_err(|error| of_error(py, &error))
     }
 
-    /// Calls a tool with arguments in JSON.
+    /// Calls a tool with arguments in JSON. `host` is for the functions of own tools.
     #[expect(clippy::too_many_arguments, reason = "those of the function in Python")]
-    #[pyo3(signature = (name, arguments, cancel, progress, timeout, id))]
+    #[pyo3(signature = (name, arguments, cancel, progress, timeout, id, host))]
     fn call(
         &self,
         py: Python<'_>,
@@ -72,11 +72,12 @@ impl NativeToolkit {
         progress: Option<Py<PyAny>>,
         timeout: Option<f64>,
         id: Option<String>,
+        host: Py<PyAny>,
     ) -> PyResult<Answer> {
         // A token of its own, as this call may end by an exception, and others go on.
         let token = cancel.map_or_else(CancelToken::new, CancelToken::child);
         let failure = Failure::default();
-        let mut call = Call::default().with_cancel(token.flag());
+        let mut call = Call::default().with_cancel(token.flag()).with_data(host);
         if let Some(seconds) = timeout {
             let time = Duration::try_from_secs_f64(seconds)
                 .map_err(|reason| PyValueError::new_err(format!("timeout: {reason}")))?;

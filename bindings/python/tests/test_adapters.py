@@ -275,7 +275,7 @@ class FastMcp(Adapter):
             async with Client(FastMCP("files", tools=tools_of(self.toolkit))) as client:
                 return await client.list_tools()
 
-        keys = ["name", "title", "description", "inputSchema", "annotations"]
+        keys = ["name", "description", "inputSchema", "annotations"]
         found = [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in asyncio.run(listed())]
         wanted = [{key: spec[key] for key in keys} for spec in self.toolkit.specs()]
         self.assertEqual([{key: tool[key] for key in keys} for tool in found], wanted)

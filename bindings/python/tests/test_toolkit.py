@@ -2,9 +2,11 @@
 
 import asyncio
 import base64
+import contextvars
 import gc
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -20,6 +22,11 @@ import ripkit
 
 # Long enough for a loaded machine, short enough to notice that something hangs.
 PATIENCE = 60.0
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d0000001049"
+    "44415478da63f8cfc000410c70160041d205fb6ff116c70000000049454e44ae426082"
+)
 
 
 class InTree(unittest.TestCase):
@@ -99,16 +106,37 @@ class Answers(InTree):
         answer = self.tools().call("search", {"pattern": "needle", "max_results": "1"})
         self.assertEqual(len(answer.notes), 1)
 
+    def test_answers_are_compared_pickled_and_printed(self) -> None:
+        (self.root / "dot.png").write_bytes(PIXEL)
+        tools = self.tools()
+        calls = [("search", {"pattern": "needle"}), ("read_file", {"path": "b"}), ("read_file", {"path": "dot.png"})]
+        for name, arguments in calls:
+            answer, again = tools.call(name, arguments), tools.call(name, arguments)
+            copy = pickle.loads(pickle.dumps(answer))
+            self.assertEqual({answer, again, copy}, {answer})
+            self.assertEqual(copy.data, answer.data)
+        found, failed, image = (tools.call(*call) for call in calls)
+        self.assertNotEqual(found, failed)
+        self.assertEqual(repr(found), "<ripkit.Answer 'a.txt\\n1:one needle\\nsecret.env\\n1:needle'>")
+        self.assertTrue(repr(failed).startswith("<ripkit.Answer FILE_NOT_FOUND, 'Cannot access b: "), failed)
+        self.assertTrue(repr(image).endswith("', 1 images>"), image)
+        self.assertLess(len(repr(tools.call("read_file", {"path": self.long_file()}))), 300)
+
+    def long_file(self) -> Path:
+        path = self.root / "long.txt"
+        path.write_text("long\n" * 200)
+        return path
+
+    def test_a_failure_is_pickled_with_its_code(self) -> None:
+        error = pickle.loads(pickle.dumps(ripkit.Error("CONFLICT", "not now")))
+        self.assertEqual((error.code, str(error)), ("CONFLICT", "not now [CONFLICT]"))
+
     def test_an_image_is_bytes_with_a_type(self) -> None:
-        pixel = bytes.fromhex(
-            "89504e470d0a1a0a0000000d49484452000000030000000208020000001216f14d0000001049"
-            "44415478da63f8cfc000410c70160041d205fb6ff116c70000000049454e44ae426082"
-        )
-        (self.root / "dot.png").write_bytes(pixel)
+        (self.root / "dot.png").write_bytes(PIXEL)
         answer = self.tools().call("read_file", {"path": "dot.png"})
         [image] = answer.images
-        self.assertEqual((image.mime_type, image.data), ("image/png", pixel))
-        self.assertEqual(base64.b64decode(image.base64), pixel)
+        self.assertEqual((image.mime_type, image.data), ("image/png", PIXEL))
+        self.assertEqual(base64.b64decode(image.base64), PIXEL)
 
     def test_text_beyond_ascii_arrives_as_it_is(self) -> None:
         (self.root / "ü.txt").write_text("größe 😀\n", encoding="utf-8")
@@ -131,13 +159,35 @@ class Options(InTree):
             self.assertEqual(raised.exception.code, code)
             self.assertIn(code, str(raised.exception))
 
-    def test_a_text_in_the_place_of_a_list_is_refused(self) -> None:
-        wrong: list[dict[str, Any]] = [{"tools": "search"}, {"skills": "skills"}]
+    def test_what_is_not_a_list_is_refused(self) -> None:
+        wrong: list[dict[str, Any]] = [{"tools": "search"}, {"skills": "skills"}, {"tools": 7}]
         for options in wrong:
             with self.subTest(options=options), self.assertRaisesRegex(TypeError, "is a list of"):
                 self.tools(**options)
         with self.assertRaisesRegex(TypeError, "deny is a list of globs"):
             ripkit.Workspace(self.root, deny="*.env")
+
+    def test_wrong_types_are_raised_at_once(self) -> None:
+        tools = self.tools()
+        wrong: list[tuple[dict[str, Any], str]] = [
+            ({"arguments": ["x"]}, "arguments are a mapping or JSON, not \\['x'\\]"),
+            ({"arguments": {"pattern": {1}}}, "not set"),
+            ({"cancel": threading.Event()}, "cancel is a CancelToken"),
+            ({"progress": 7}, "progress is a function"),
+            ({"timeout": "1"}, "timeout is a number of seconds"),
+            ({"id": 7}, "'int' object"),
+        ]
+        for options, text in wrong:
+            with self.subTest(options), self.assertRaisesRegex(TypeError, text):
+                tools.call("search", **options)
+            with self.subTest(options), self.assertRaisesRegex(TypeError, text):
+                asyncio.run(tools.acall("search", **options))
+        own: Any = "search"
+        with self.assertRaisesRegex(TypeError, "a tool is a function, not 'search'"):
+            tools.with_tools(own)
+        for name, value in {"read_only": "no", "deny": [7]}.items():
+            with self.subTest(name), self.assertRaises(ripkit.Error):
+                ripkit.Toolkit(ripkit.Workspace(self.root, **{name: value}))  # type: ignore[arg-type]
 
     def test_a_workspace_limits_what_is_accessed(self) -> None:
         tools = ripkit.Toolkit(ripkit.Workspace(self.root, read_only=True, deny=["*.env"]))
@@ -222,7 +272,7 @@ class OwnTools(InTree):
 
         tools = self.tools(bare, called)
         specs = {spec["name"]: spec for spec in tools.specs()}
-        self.assertEqual(specs["bare"], {**specs["called"], "name": "bare", "title": "Bare"})
+        self.assertEqual(specs["bare"], {**specs["called"], "name": "bare"})
         self.assertEqual(tools.call("bare", {"word": "so"}).text, "so")
         self.assertEqual(bare("so"), "so")
 
@@ -248,9 +298,12 @@ class OwnTools(InTree):
                 "properties": {
                     "path": {"type": "string", "description": "The file."},
                     "sizes": {"type": "array", "items": {"type": "integer"}},
-                    "color": {"type": "string", "enum": ["red", "blue"]},
+                    "color": {"type": "string", "enum": ["red", "blue"], "description": "Default: red."},
                     "scale": {"type": "number"},
-                    "of": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "of": {
+                        "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+                        "description": "Default: all.",
+                    },
                     "more": {},
                 },
                 "required": ["path", "sizes"],
@@ -267,6 +320,77 @@ class OwnTools(InTree):
 
         with self.assertRaisesRegex(TypeError, "the parameter of: no schema"):
             ripkit.Tool(wrong)
+
+    def test_a_docstring_describes_the_arguments(self) -> None:
+        def google(path: str, most: int = 3) -> str:
+            """Counts lines.
+
+            Empty ones too.
+
+            Args:
+                path (str, optional): The file, or
+                    a directory.
+                most: How many.
+
+            Returns:
+                The number.
+            """
+            return ""
+
+        def numpy(path: str, most: int = 3) -> str:
+            """Counts lines.
+
+            Empty ones too.
+
+            Parameters
+            ----------
+            path : str
+                The file, or
+                a directory.
+            most : int, optional
+                How many.
+
+            Returns
+            -------
+            int
+                The number.
+            """
+            return ""
+
+        def sphinx(path: str, most: int = 3) -> str:
+            """Counts lines.
+
+            Empty ones too.
+
+            :param str path: The file, or
+                a directory.
+            :param most: How many.
+            :type most: int
+            :returns: The number.
+            """
+            return ""
+
+        for function in (google, numpy, sphinx):
+            [spec] = self.tools(ripkit.Tool(function, effect="read"), tools=[]).specs()
+            with self.subTest(function):
+                self.assertTrue(spec["description"].startswith("Counts lines.\n\nEmpty ones too.\n\n"), spec)
+                self.assertIn("The number.", spec["description"])
+                self.assertNotIn("How many", spec["description"])
+                properties = spec["inputSchema"]["properties"]
+                self.assertEqual(properties["path"]["description"], "The file, or a directory.")
+                self.assertEqual(properties["most"]["description"], "How many. Default: 3.")
+
+    def test_without_pydantic_other_types_are_refused_with_the_way_out(self) -> None:
+        program = """
+import enum, sys
+sys.modules["pydantic"] = None
+import ripkit
+def paint(color: enum.Enum("Color", "red")): ...
+ripkit.Tool(paint)
+"""
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        text = "without pydantic; install it, or give the schema of the tool\n"
+        self.assertTrue(ended.stderr.endswith(text), ended.stderr)
 
     def test_what_a_function_returns_becomes_text_data_and_images(self) -> None:
         results: list[tuple[Any, str, Any]] = [
@@ -315,11 +439,6 @@ class OwnTools(InTree):
                 self.tools(ripkit.Tool(lambda: "", **options))
             self.assertEqual(raised.exception.code, "INVALID_ARGUMENT")
 
-        async def later() -> None: ...
-
-        with self.assertRaises(TypeError):
-            ripkit.Tool(later)
-
     def test_a_tool_that_may_change_something_is_refused_where_only_reading_is_allowed(self) -> None:
         workspace = ripkit.Workspace(self.root, read_only=True)
         with self.assertRaises(ripkit.Error) as raised:
@@ -340,6 +459,14 @@ class OwnTools(InTree):
 
         more = tools.with_tools(ripkit.Tool(content, effect="read"))
         self.assertIn("one needle", more.call("content", {"path": "a.txt"}).text)
+
+    def test_a_function_is_a_tool_without_more(self) -> None:
+        def shout(word: str) -> str:
+            """Says a word."""
+            return word.upper()
+
+        self.assertEqual(ripkit.Toolkit(self.root, own_tools=[shout]).call("shout", {"word": "a"}).text, "A")
+        self.assertEqual(self.tools().with_tools(shout).call("shout", {"word": "a"}).text, "A")
 
     def test_a_call_has_the_id_of_the_host(self) -> None:
         tools = self.tools(ripkit.Tool(lambda call: repr(call.id), name="own", takes_call=True))
@@ -579,6 +706,64 @@ class Asyncio(InTree):
             return await task
 
         waiting.check(self, asyncio.run(stop()), "CANCELLED")
+
+    def test_an_own_tool_runs_on_the_loop_of_the_caller_with_its_variables(self) -> None:
+        who: contextvars.ContextVar[str] = contextvars.ContextVar("who", default="nobody")
+
+        async def later() -> str:
+            await asyncio.sleep(0)
+            return f"{id(asyncio.get_running_loop())} {threading.get_ident()} {who.get()}"
+
+        def now() -> str:
+            return who.get()
+
+        async def call() -> tuple[str, str, str]:
+            who.set("ada")
+            tools = self.tools(ripkit.Tool(later), ripkit.Tool(now))
+            own = f"{id(asyncio.get_running_loop())} {threading.get_ident()} ada"
+            return (await tools.acall("later")).text, own, (await tools.acall("now")).text
+
+        found, own, variable = asyncio.run(call())
+        self.assertEqual((found, variable), (own, "ada"))
+        who.set("bob")
+        tools = self.tools(ripkit.Tool(later), ripkit.Tool(now))
+        self.assertEqual(tools.call("later").text.split()[2], "bob")
+        self.assertEqual(tools.call("now").text, "bob")
+
+    def test_an_own_tool_is_cancelled_with_the_call(self) -> None:
+        began, ended = threading.Event(), threading.Event()
+
+        async def later() -> None:
+            began.set()
+            try:
+                await asyncio.sleep(PATIENCE)
+            finally:
+                ended.set()
+
+        tools = self.tools(ripkit.Tool(later))
+
+        async def cancel() -> None:
+            task = asyncio.create_task(tools.acall("later"))
+            while not began.is_set():
+                await asyncio.sleep(0.005)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(cancel())
+        self.assertTrue(ended.wait(PATIENCE))
+        ended.clear()
+        # Without a loop, at the end of its time.
+        self.assertEqual(tools.call("later", timeout=0.2).code, "TIMEOUT")
+        self.assertTrue(ended.wait(PATIENCE))
+
+    def test_what_an_own_tool_raises_is_the_failure(self) -> None:
+        async def later() -> None:
+            raise ripkit.Error("CONFLICT", "not now")
+
+        tools = self.tools(ripkit.Tool(later))
+        self.assertEqual(asyncio.run(tools.acall("later")).code, "CONFLICT")
+        self.assertEqual(tools.call("later").code, "CONFLICT")
 
     def test_progress_is_reported_on_the_loop(self) -> None:
         seen: list[tuple[int, int, int]] = []

@@ -9,9 +9,10 @@ Nothing outside the root of a workspace is touched, and no program is started un
 commands. Calls block and release the interpreter; `Toolkit.acall` is for asyncio.
 """
 
+from ._answer import Answer, Image
 from ._errors import Error
 from ._native import VERSION as __version__
-from ._native import Answer, CancelToken, Image, ToolCall
+from ._native import CancelToken, ToolCall
 from ._toolkit import Format, Toolkit, Workspace
 from ._tools import Tool, ToolResult, tool
 

@@ -1,12 +1,19 @@
 """The types of the extension module; the package `ripkit` has what is for users."""
 
 import os
+from asyncio import AbstractEventLoop
 from collections.abc import Callable
-from typing import Any, Optional, final
+from contextvars import Context
+from typing import Optional, final
 
-__all__ = ["VERSION", "Answer", "CancelToken", "Image", "NativeToolkit", "ToolCall"]
+from ._answer import Answer
+
+__all__ = ["VERSION", "CancelToken", "NativeToolkit", "ToolCall"]
 
 VERSION: str
+
+_Host = tuple[Context, Optional[AbstractEventLoop]]
+"""The context variables of the caller, and its event loop."""
 
 @final
 class CancelToken:
@@ -26,57 +33,6 @@ class CancelToken:
         """A token that is cancelled with this one, and can be cancelled alone."""
 
 @final
-class Image:
-    """An image of an answer."""
-
-    @property
-    def data(self) -> bytes:
-        """Its bytes."""
-
-    @property
-    def base64(self) -> str:
-        """Its bytes in base64, as providers take them."""
-
-    @property
-    def mime_type(self) -> str:
-        """Its type, such as `image/png`."""
-
-@final
-class Answer:
-    """The answer of a call, a success or a failure."""
-
-    @property
-    def text(self) -> str:
-        """The text for a model."""
-
-    @property
-    def data(self) -> Any:
-        """The data for a program, decoded from JSON: that of the tool, or `code`, `message`, `path`
-        and `hint` of the error."""
-
-    @property
-    def is_error(self) -> bool:
-        """Whether the call failed."""
-
-    @property
-    def code(self) -> Optional[str]:
-        """The stable code of the failure, such as `FILE_NOT_FOUND`, or None."""
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes on repaired arguments and unexpected findings, which the text has too."""
-
-    @property
-    def images(self) -> list[Image]:
-        """The images."""
-
-    def to_json(self) -> str:
-        """All of it as one JSON object."""
-
-    def check(self) -> Answer:
-        """Returns the answer, or raises its failure as `ripkit.Error`."""
-
-@final
 class ToolCall:
     """The call that an own tool carries out."""
 
@@ -85,9 +41,15 @@ class ToolCall:
         """Whether the function should return soon, since the call was cancelled or its time is up."""
 
     @property
+    def stop_code(self) -> Optional[str]:
+        """The code of a call that is stopped, `CANCELLED` or `TIMEOUT`; else None."""
+
+    @property
     def id(self) -> Optional[str]:
         """The id that the host gave the call, or None."""
 
+    @property
+    def _host(self) -> _Host: ...
     def report(self, files: int, results: int = 0) -> None:
         """Reports progress to the host: files scanned and results found so far."""
 
@@ -108,6 +70,7 @@ class NativeToolkit:
         progress: Optional[Callable[[int, int], object]],
         timeout: Optional[float],
         id: Optional[str],
+        host: _Host,
     ) -> Answer: ...
     def specs(self, format: str) -> str: ...
     def names(self) -> list[str]: ...

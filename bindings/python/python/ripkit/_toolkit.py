@@ -1,12 +1,14 @@
 """The workspace and the tools over it."""
 
+import contextvars
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Optional, Union
 
-from ._native import Answer, CancelToken, NativeToolkit
+from ._answer import Answer
+from ._native import CancelToken, NativeToolkit
 from ._tools import Tool
 
 Format = Literal["mcp", "anthropic", "openai", "openai-strict", "gemini"]
@@ -41,8 +43,7 @@ class Workspace:
         no_outer_ignores: ignores the ignore files above the root.
         """
         self.root = os.fspath(root)
-        if isinstance(deny, str):
-            raise TypeError("deny is a list of globs")
+        _check_list("deny", "globs", deny)
         self._options: dict[str, Any] = {
             "read_only": read_only,
             "relaxed": relaxed,
@@ -66,7 +67,7 @@ class Toolkit:
         self,
         workspace: Union[Workspace, Path],
         *,
-        own_tools: Sequence[Tool] = (),
+        own_tools: Sequence[Union[Tool, Callable[..., Any]]] = (),
         tools: Optional[Sequence[str]] = None,
         skills: Optional[Sequence[Path]] = None,
         index: Literal["watched", "exact", "off"] = "watched",
@@ -83,7 +84,8 @@ class Toolkit:
         """Opens the tools.
 
         workspace: a `Workspace`, or its root.
-        own_tools: tools that are Python functions; one of the same name replaces that of ripkit.
+        own_tools: tools that are Python functions; one of the same name replaces that of ripkit. A function
+            is the `Tool` of it.
         tools: the names of the tools of ripkit that are offered. Default: all.
         skills: directories of skills, relative to the root or absolute. Default: `.claude/skills` and
             `.agents/skills` of the root.
@@ -103,11 +105,9 @@ class Toolkit:
 
         Raises `Error` for a root that cannot be opened, or an option that does not fit.
         """
-        # A text is a sequence too, of its letters.
-        if isinstance(tools, str):
-            raise TypeError("tools is a list of names")
-        if isinstance(skills, str):
-            raise TypeError("skills is a list of directories")
+        _check_list("tools", "names", tools)
+        _check_list("skills", "directories", skills)
+        _check_list("own_tools", "functions", own_tools)
         if not isinstance(workspace, Workspace):
             workspace = Workspace(workspace)
         options = {
@@ -125,10 +125,7 @@ class Toolkit:
             "allow_commands": allow_commands,
             "commands": dict(commands or {}),
         }
-        native = NativeToolkit(workspace.root, json.dumps(options))
-        for own in own_tools:
-            native = native.with_tool(own.name, own._description, own._run)
-        self._native = native
+        self._native = _with_tools(NativeToolkit(workspace.root, json.dumps(options)), own_tools)
 
     def call(
         self,
@@ -142,7 +139,7 @@ class Toolkit:
     ) -> Answer:
         """Calls a tool by any of its names, and waits for the answer, also that of a failure.
 
-        arguments: as a mapping or as JSON, as providers deliver them.
+        arguments: as a mapping or as JSON, as providers deliver them. A path may be a `pathlib.Path`.
         cancel: stops the call when it is cancelled.
         progress: called with the numbers of files and results so far, on any thread, at most ten times a
             second; reports of own tools come as they are made. An exception in it ends the call and is
@@ -152,7 +149,9 @@ class Toolkit:
 
         A call that is stopped returns what it has found, or the failure `CANCELLED` or `TIMEOUT`.
         """
-        return self._native.call(name, _json(arguments), cancel, progress, timeout, id)
+        host = (contextvars.copy_context(), None)
+        _check_call(cancel, progress, timeout)
+        return self._native.call(name, _json(arguments), cancel, progress, timeout, id, host)
 
     async def acall(
         self,
@@ -172,9 +171,9 @@ class Toolkit:
         """
         # They take longer to load than all the rest, and few hosts need them.
         import asyncio
-        import contextvars
         import threading
 
+        _check_call(cancel, progress, timeout)
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
         token = CancelToken() if cancel is None else cancel.child()
@@ -198,8 +197,9 @@ class Toolkit:
         def run(arguments: str) -> Answer:
             if not start.acquire(blocking=False):
                 raise asyncio.CancelledError
+            reports = None if progress is None else forward
             return self._native.call(
-                name, arguments, token, None if progress is None else forward, timeout, id
+                name, arguments, token, reports, timeout, id, (context, loop)
             )
 
         future = loop.run_in_executor(None, run, _json(arguments))
@@ -231,12 +231,10 @@ class Toolkit:
         """The names of the tools, in a fixed order."""
         return self._native.names()
 
-    def with_tools(self, *own_tools: Tool) -> "Toolkit":
+    def with_tools(self, *own_tools: Union[Tool, Callable[..., Any]]) -> "Toolkit":
         """The same tools, over the same workspace, and these."""
         other = object.__new__(type(self))
-        other._native = self._native
-        for own in own_tools:
-            other._native = other._native.with_tool(own.name, own._description, own._run)
+        other._native = _with_tools(self._native, own_tools)
         return other
 
     def skills_prompt(self) -> str:
@@ -267,9 +265,38 @@ class Toolkit:
         return f"<ripkit.Toolkit over {self.root!r}>"
 
 
+def _with_tools(
+    native: NativeToolkit, own_tools: Sequence[Union[Tool, Callable[..., Any]]]
+) -> NativeToolkit:
+    for own in own_tools:
+        made = own if isinstance(own, Tool) else Tool(own)
+        native = native.with_tool(made.name, made._description, made._run)
+    return native
+
+
+# What a type checker reports is raised at once also without one, rather than where it is first used.
+
+
+def _check_list(name: str, of_what: str, value: object) -> None:
+    # A text is a sequence too, of its letters.
+    if value is not None and (isinstance(value, (str, bytes)) or not isinstance(value, Iterable)):
+        raise TypeError(f"{name} is a list of {of_what}, not {value!r}")
+
+
+def _check_call(cancel: object, progress: object, timeout: object) -> None:
+    if not (cancel is None or isinstance(cancel, CancelToken)):
+        raise TypeError(f"cancel is a CancelToken, not {cancel!r}")
+    if not (progress is None or callable(progress)):
+        raise TypeError(f"progress is a function, not {progress!r}")
+    if not (timeout is None or isinstance(timeout, (int, float))):
+        raise TypeError(f"timeout is a number of seconds, not {timeout!r}")
+
+
 def _json(arguments: Union[Mapping[str, Any], str, None]) -> str:
     if arguments is None:
         return ""
     if isinstance(arguments, str):
         return arguments
-    return json.dumps(arguments if isinstance(arguments, dict) else dict(arguments))
+    if not isinstance(arguments, Mapping):
+        raise TypeError(f"arguments are a mapping or JSON, not {arguments!r}")
+    return json.dumps(dict(arguments), default=os.fspath)

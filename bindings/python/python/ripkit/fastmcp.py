@@ -48,7 +48,7 @@ class _Adapted(Tool):
     ) -> None:
         super().__init__(
             name=spec["name"],
-            title=spec["title"],
+            title=spec.get("title"),
             description=spec["description"],
             parameters=spec["inputSchema"],
             annotations=ToolAnnotations(**spec["annotations"]),

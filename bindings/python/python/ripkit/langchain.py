@@ -9,7 +9,8 @@ from typing import Any, Optional, Union
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 
-from ._native import Answer, CancelToken
+from ._answer import Answer
+from ._native import CancelToken
 from ._toolkit import Progress, Toolkit
 
 __all__ = ["tools_of"]
