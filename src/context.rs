@@ -200,8 +200,7 @@ impl Call {
 
     /// Streams the text of a successful answer to `text`, and keeps neither text nor results in the
     /// answer, which could be large. Notes are kept in the answer and not streamed. A search for at
-    /// most 10,000 lines spreads these over files, and streams them at its end. Default: the answer
-    /// keeps its text and results.
+    /// most 10,000 lines streams them at its end. Default: the answer keeps its text and results.
     pub fn with_text(mut self, text: TextStream) -> Call {
         self.text = Some(text);
         self

@@ -1,8 +1,11 @@
 //! The parts of every answer: outcome, content, scan statistics and truncation.
 
-use ripkit_edit::text::counted;
-use std::fmt::{self, Display};
+pub(crate) mod fold;
 
+use std::fmt::{self, Display};
+use std::time::Duration;
+
+use ripkit_edit::text::counted;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -101,7 +104,18 @@ impl Truncation {
             }
         }
     }
+
+    /// The clause that follows on how much is shown, if that is not as much as was asked for.
+    pub(crate) fn reason(self, limit_bytes: usize) -> String {
+        match self {
+            Truncation::Results => String::new(),
+            Truncation::Bytes => format!("; an answer has at most {limit_bytes} bytes"),
+        }
+    }
 }
+
+/// How long results are still counted once an answer is full.
+pub(crate) const COUNTING_TIME: Duration = Duration::from_secs(3);
 
 impl fmt::Display for Truncation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

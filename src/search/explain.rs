@@ -19,8 +19,8 @@ use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
 use crate::text::clip;
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, GlobBase, OpenCount, Pass, PathFilter, ResultSink, Scope,
-    SelectedFiles, SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, GlobBase, OpenCount, PathFilter, ResultSink, Scope, SelectedFiles,
+    SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
 use ripkit_fs::escape;
 
@@ -222,7 +222,7 @@ impl Explainer<'_> {
             raw_lines: false,
             versions: false,
             cursor: None,
-            pass: Pass::InOrder,
+            is_listed: true,
             ..options
         };
         let scope = self.scope.with_call(call);

@@ -213,11 +213,10 @@ impl LargeFile {
         let allowed = options.max_per_file.saturating_sub(merged.file.seen);
         let max = range.kept.min(allowed).saturating_sub(merged.count);
         let max = usize::try_from(max).unwrap_or(usize::MAX);
-        let passed = (self.after_line, range.skipped.saturating_sub(merged.file.seen));
         let format =
             LineFormat { path: &self.path, line_bytes: options.limits.line_bytes, grouped: false };
         let lines = &mut merged.file.lines;
-        let stats = lines.append(&block.file.lines, format, lines_before, passed, max);
+        let stats = lines.append(&block.file.lines, format, lines_before, self.after_line, max);
         merged.count += stats.added as u64;
         let file = &mut merged.file;
         file.seen += stats.seen;
@@ -374,7 +373,7 @@ impl<'a> BlockSearcher<'a> {
         };
         let seen = pattern.seen(text, &mut self.line_feeds);
         let options = &self.large.options;
-        let keeps_all = self.large.after_line > 0 || options.line_range().skipped > 0;
+        let keeps_all = self.large.after_line > 0;
         let keeps_going = || control.keeps_going();
         let sink = LineSink::new(options, matcher, "", 0, &mut block.file, &keeps_going);
         let mut sink = sink.for_block(keeps_all);

@@ -53,12 +53,10 @@ pub struct FileMatches {
     /// The matched texts, where they are counted.
     #[serde(skip)]
     pub(super) values: ValueCounts,
-    /// How many more lines match than are shown, at least; the cursor of the answer leads to them.
+    /// How many more lines match than are shown, where not everything fits. A search of this file alone, or
+    /// with `max_per_file`, shows them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining: Option<u64>,
-    /// There may be more than `remaining`.
-    #[serde(skip)]
-    pub(super) remaining_is_least: bool,
     /// Matching lines that were counted, shown or not.
     #[serde(skip)]
     pub(super) total: u64,
@@ -211,20 +209,7 @@ impl FileMatches {
             let rest = notice.strip_prefix(&*path).and_then(|rest| rest.strip_prefix(": "));
             write!(f, "\n... {}", rest.unwrap_or(notice))?;
         }
-        self.remainder().map_or(Ok(()), |remainder| write!(f, "\n... {remainder}"))
-    }
-
-    /// The sentence on lines that are not shown.
-    pub(super) fn remainder(&self) -> Option<impl fmt::Display> {
-        let least = if self.remaining_is_least { "at least " } else { "" };
-        let remaining = self.remaining;
-        remaining.map(|lines| fmt::from_fn(move |f| write!(f, "{least}{lines} more in this file")))
-    }
-
-    /// The line on lines that are not shown, if there are any.
-    pub(super) fn remainder_line(&self) -> Option<String> {
-        let path = escape::display_path(self.path.as_bytes());
-        self.remainder().map(|remainder| format!("{path}: {remainder}\n"))
+        Ok(())
     }
 
     /// The line that stands for the file where no lines are shown.
@@ -255,7 +240,8 @@ impl FileMatches {
             }
             None => String::new(),
         };
-        cut.unwrap_or_default() + &binary
+        let remaining = self.remaining.map(|lines| format!("{path}: {lines} more in this file\n"));
+        cut.unwrap_or_default() + &binary + &remaining.unwrap_or_default()
     }
 }
 
@@ -559,19 +545,19 @@ impl MatchLines {
     }
 
     /// Appends the matches of a block whose line numbers start after `lines_before` lines: those
-    /// after line `after_line` and after the first `skipped`, at most `max` of them.
+    /// after line `after_line`, at most `max` of them.
     pub(super) fn append(
         &mut self,
         block: &MatchLines,
         format: LineFormat<'_>,
         lines_before: u64,
-        (after_line, skipped): (u64, u64),
+        after_line: u64,
         max: usize,
     ) -> AppendStats {
         let mut stats = AppendStats::default();
         for (entry, content, spans) in block.lines() {
             let line = entry.line + lines_before;
-            if line <= after_line || stats.seen < skipped {
+            if line <= after_line {
                 stats.seen += 1;
                 continue;
             }
@@ -665,11 +651,6 @@ impl MatchLines {
     /// The number of matching lines.
     pub(super) fn count(&self) -> usize {
         self.matching().count()
-    }
-
-    /// The number of the line of a match.
-    pub(super) fn line_of_match(&self, index: usize) -> Option<u64> {
-        self.matching().nth(index).map(|(_, entry)| entry.line)
     }
 
     /// The bytes of text that [`MatchLines::keep_first`] keeps.

@@ -10,6 +10,7 @@ pub(crate) mod line_ends;
 pub(crate) mod lines;
 mod mtime_order;
 pub(crate) mod options;
+mod page;
 pub(crate) mod pattern;
 mod pattern_error;
 pub(crate) mod replace;
@@ -18,7 +19,6 @@ pub(crate) mod rewrite;
 mod searcher;
 mod sink;
 mod spans;
-mod spread;
 pub(crate) mod template;
 pub(crate) mod values;
 
@@ -30,13 +30,12 @@ use std::sync::Arc;
 use crate::arguments::Sort;
 use crate::context::Incomplete;
 use crate::error::Error;
-use crate::index::IndexReader;
 use crate::output::IndexUse;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::FileSearcher;
-use crate::walk::{Cursor, Pass, ResumePoint, Scope, SkippedEntry, Walk};
+use crate::walk::{Cursor, ResumePoint, Scope, SkippedEntry, Walk};
 
 /// The note on results that were found by ignoring case.
 const IGNORES_CASE: &str = "No match with this case; these ignore case.";
@@ -87,35 +86,7 @@ fn run(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
 ) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {
-    let builder = ReportBuilder::new(options);
-    let mut pass = run_pass(scope, options, builder)?;
-    if pass.incomplete.is_none() && pass.builder.begin_rest() {
-        let rest =
-            SearchOptions { cursor: None, pass: Pass::Rest, ..SearchOptions::clone(options) };
-        pass = run_pass(scope, &Arc::new(rest), pass.builder)?;
-    }
-    let (mut report, skipped) = pass.builder.finish(pass.incomplete, pass.order.as_ref());
-    if let Some(index_reader) = pass.index_reader {
-        let excluded = report.receipt.excluded;
-        report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
-    }
-    Ok((report, skipped))
-}
-
-/// A pass over the files that has ended.
-struct EndedPass {
-    builder: ReportBuilder,
-    incomplete: Option<Incomplete>,
-    order: Option<MtimeOrder>,
-    index_reader: Option<IndexReader>,
-}
-
-/// Runs one pass over the files.
-fn run_pass(
-    scope: Scope<'_>,
-    options: &Arc<SearchOptions>,
-    mut builder: ReportBuilder,
-) -> Result<EndedPass, Error> {
+    let mut builder = ReportBuilder::new(options);
     let order = match options.sort {
         Sort::Path => None,
         Sort::Modified => Some(mtime_order::newest_first(scope, options)?),
@@ -133,7 +104,12 @@ fn run_pass(
     if let Some(index_reader) = &index_reader {
         index_reader.end(incomplete);
     }
-    Ok(EndedPass { builder, incomplete, order, index_reader })
+    let (mut report, skipped) = builder.finish(incomplete, order.as_ref());
+    if let Some(index_reader) = index_reader {
+        let excluded = report.receipt.excluded;
+        report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
+    }
+    Ok((report, skipped))
 }
 
 /// Searches files in the order of their modification time until the report is full.

@@ -11,7 +11,7 @@ use crate::search::pattern::Pattern;
 use crate::search::spans::{MAX_SPANS, SpanLimits};
 use crate::walk::glob_repair::RepairedGlobs;
 use crate::walk::unmatched::EntrySample;
-use crate::walk::{Cursor, Pass, PathFilter, QueryId, WalkOptions};
+use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions};
 
 /// What a search returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -41,23 +41,19 @@ impl OutputMode {
     }
 }
 
-/// How many matching lines of a file the first pass over all files shows.
-pub(super) const FIRST_LINES: u64 = 10;
+/// How many matching lines of a file are shown at least, where not all fit.
+pub(super) const FILE_LINES: u64 = 10;
 
-/// The maximum cap of a search whose lines are spread over files, which takes memory for two pages.
-pub(crate) const MAX_SPREAD: u64 = 10_000;
+/// The maximum cap of a search whose lines are collected as a page; with a higher one they are reported as
+/// they are found.
+pub(crate) const MAX_PAGE: u64 = 10_000;
 
-/// Results are counted up to this many times the cap.
-const COUNTED_PAGES: u64 = 4;
-
-/// Which matching lines of each file a pass takes.
+/// Which matching lines of each file are taken.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineRange {
-    /// How many from the first are not taken.
-    pub(super) skipped: u64,
-    /// How many of those that follow are kept.
+    /// How many are kept.
     pub(super) kept: u64,
-    /// How many of those that follow are counted.
+    /// How many are counted.
     pub(super) counted: u64,
 }
 
@@ -100,8 +96,11 @@ pub(crate) struct SearchOptions {
     pub(crate) notes: Vec<String>,
     /// The end of an earlier answer.
     pub(crate) cursor: Option<Cursor>,
-    /// The pass over the files that comes first.
-    pub(crate) pass: Pass,
+    /// Whether all lines of a file are shown before those of the next one; else where not everything fits, no
+    /// file takes more than some.
+    pub(crate) shows_whole_files: bool,
+    /// Whether lines are reported as they are found, instead of in pages.
+    pub(crate) is_listed: bool,
     /// The index, and what it knows when the call begins; the walk reads directories from the same.
     pub(crate) index: Option<(Index, IndexView)>,
     pub(crate) limits: Limits,
@@ -123,35 +122,20 @@ impl SearchOptions {
         Ok(SearchOptions { walk, notes, ..self.clone() })
     }
 
-    /// Whether matching lines are spread over files.
-    pub(super) fn is_spread(&self) -> bool {
-        self.shows_lines() && matches!(self.pass, Pass::First | Pass::FirstWithRest)
-    }
-
     /// Which matching lines of each file are taken.
     pub(super) fn line_range(&self) -> LineRange {
         // One more, to see that there are more.
-        let (max, more) = (self.max_results, self.max_results.saturating_add(1));
-        let counted = self.max_counted().map_or(more, |max| max.saturating_add(1));
-        let counted = counted.max(FIRST_LINES + 1);
-        match self.pass {
-            Pass::First => LineRange { skipped: 0, kept: max.max(FIRST_LINES), counted },
-            Pass::FirstWithRest => {
-                LineRange { skipped: 0, kept: FIRST_LINES, counted: FIRST_LINES }
-            }
-            Pass::Rest => LineRange { skipped: FIRST_LINES, kept: more, counted: more },
-            Pass::InOrder => LineRange { skipped: 0, kept: more, counted: more },
+        let more = self.max_results.saturating_add(1);
+        if self.is_listed || self.cursor.is_some() && self.shows_whole_files {
+            LineRange { kept: more, counted: more }
+        } else {
+            LineRange { kept: self.max_results, counted: u64::MAX }
         }
     }
 
-    /// How far results are counted behind the end of the page; only the first page counts them.
-    pub(super) fn max_counted(&self) -> Option<u64> {
-        let max = match self.mode {
-            OutputMode::Count => u64::MAX,
-            OutputMode::Values => return None,
-            _ => self.max_results.saturating_mul(COUNTED_PAGES),
-        };
-        (self.cursor.is_none() && self.pass == Pass::First).then_some(max)
+    /// Whether results are counted behind the end of the page; only the first page counts them.
+    pub(super) fn counts_on(&self) -> bool {
+        self.cursor.is_none() && !self.is_listed && self.mode != OutputMode::Values
     }
 
     /// Whether matching lines are shown.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 #[cfg(feature = "cli")]
 use std::time::Duration;
+use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,25 +14,25 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::context::{Incomplete, Progress, TextStream};
-use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
+use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
+use crate::output::{COUNTING_TIME, Outcome, Output, ScanStats, Truncation, continuation};
 use crate::search::alternative::{Alternative, NoFiles, Reading};
-use crate::search::definition_hint::DefinitionLine;
+use crate::search::definition_hint::{DefinitionHint, DefinitionLine};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::page::Page;
 use crate::search::searcher::BatchMatches;
-use crate::search::spread::{Counts, Spread};
 use crate::search::values::{ValueCount, ValueCounts};
 use crate::text_format::{Syntax, TextFormat, TextStyle};
-use crate::walk::{Cursor, DirectoryReport, Pass, QueryId, ResultSink, SkippedEntry};
-use ripkit_fs::escape;
+use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
 const MAX_SKIPPED_ENTRIES: usize = 1000;
 
 /// Bytes of the answer that are reserved for the lines after the matches.
-const FOOTER: usize = 1024;
+const FOOTER: usize = 2048;
 
 /// What a search found.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -51,6 +52,9 @@ pub struct SearchOutput {
     /// How many results there are, where more were counted than are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Total>,
+    /// Where these are: the directories with the most results, at most 20. With fewer than 40 results, none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<FoldedDirectory>,
     /// Lines behind the end of the first page that define what matched in them, at most 3.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub definitions: Vec<DefinitionLine>,
@@ -85,9 +89,9 @@ pub struct SearchOutput {
     /// The sums of the JSON events that were streamed.
     #[serde(skip)]
     streamed_stats: MatchStats,
-    /// The path as shown of the file with the most matches, and their number.
+    /// Whether files have lines that are not shown, and that no cursor leads to.
     #[serde(skip)]
-    largest: Option<(String, usize)>,
+    has_remainder: bool,
 }
 
 /// How many results a search has. Only the first page of a cut answer counts them.
@@ -100,7 +104,7 @@ pub struct Total {
     pub matches: Option<u64>,
     /// Files with results.
     pub files: u64,
-    /// Whether there may be more: counting ends at four times the cap, and where the call ends.
+    /// Whether there may be more, because counting took too long.
     pub bound: Bound,
     #[serde(skip)]
     mode: OutputMode,
@@ -114,10 +118,8 @@ pub struct Total {
 pub enum Bound {
     /// It is the true one.
     Exactly,
-    /// The true one is not lower, as the call ended before all were counted.
+    /// The true one is not lower, as counting ended before all were counted.
     AtLeast,
-    /// The true one is higher, or for files not lower.
-    MoreThan,
 }
 
 /// How a report is formatted.
@@ -191,10 +193,6 @@ impl Output for SearchOutput {
             } else {
                 f.write_str(results.strip_suffix('\n').unwrap_or(&results))?;
             }
-            // What the last file has left follows from the line on the cut.
-            if is_whole && index < last {
-                f.write_str(&file.remainder_line().unwrap_or_default())?;
-            }
         }
         f.write_str(&footer)
     }
@@ -266,7 +264,8 @@ impl SearchOutput {
             };
             let line = match &self.total {
                 Some(total) if format.style() == TextStyle::Compact => {
-                    format!("... ({} of {total})", self.results)
+                    let why = truncation.reason(self.format.text_bytes);
+                    format!("... ({} of {total}{why})", self.results)
                 }
                 total => {
                     let shown = counted(self.results, one, many);
@@ -278,6 +277,12 @@ impl SearchOutput {
             };
             let distinct = self.distinct.map(|all| format!(", {all} distinct values in all"));
             lines.push(line + &distinct.unwrap_or_default());
+        } else if let Some(total) = &self.total {
+            lines.push(format!("... ({} of {total})", self.results));
+        }
+        if let (Some(line), false) = (lines.last_mut(), self.directories.is_empty()) {
+            line.push_str("; all by directory:");
+            lines.extend(self.directories.iter().map(ToString::to_string));
         }
         lines.extend(self.definitions.iter().map(DefinitionLine::text));
         if let (Some(why), true) = (self.incomplete, self.matches > 0) {
@@ -291,47 +296,50 @@ impl SearchOutput {
         if let Some(cursor) = &self.cursor {
             lines.push(continuation(format, cursor));
         }
-        lines.extend(self.dominant_file(format));
-        lines
-    }
-
-    /// Advice if one file fills most of a truncated answer.
-    fn dominant_file(&self, format: &TextFormat) -> Option<String> {
-        let is_only = self.total.as_ref().is_some_and(Total::is_of_one_file);
-        if self.format.truncation.is_none() || self.matches <= 3 || is_only {
-            return None;
+        if self.has_remainder {
+            let [path, max_per_file] =
+                ["path", "max_per_file"].map(|name| format.argument_name(name));
+            lines.push(format!("To see more of a file, pass it as {path}, or {max_per_file}."));
         }
-        let half = usize::try_from(self.matches / 2).unwrap_or(usize::MAX);
-        let (path, count) = self.largest.as_ref().filter(|(_, count)| *count > half)?;
-        let [output, max_per_file] =
-            ["output", "max_per_file"].map(|name| format.argument_name(name));
-        Some(format!(
-            "{path} holds {count} of these {}; {output} \"files\" or \"count\", or {max_per_file}, \
-             shows the other files.",
-            counted(self.matches, "match", "matches"),
-        ))
+        lines
     }
 }
 
 impl Total {
-    /// What was counted behind the end of a page; `is_complete` if nothing was left to count.
-    fn new(counts: Counts, mode: OutputMode, is_complete: bool) -> Option<Total> {
-        let max = counts.max?;
-        let is_over = counts.flow().is_break();
-        let lines = if is_over { max } else { counts.lines };
+    /// What was counted; `is_complete` if nothing was left to count.
+    fn new(counts: &Counts, mode: OutputMode, is_complete: bool) -> Total {
         let has_lines = matches!(mode, OutputMode::Content | OutputMode::Count);
-        let files = if has_lines { counts.files } else { lines };
-        let bound = match (is_over, is_complete) {
-            (true, _) => Bound::MoreThan,
-            (false, true) => Bound::Exactly,
-            (false, false) => Bound::AtLeast,
-        };
-        let matches = has_lines.then_some(lines);
-        Some(Total { matches, files, bound, mode })
+        let bound = if is_complete { Bound::Exactly } else { Bound::AtLeast };
+        let matches = has_lines.then_some(counts.lines);
+        Total { matches, files: counts.files, bound, mode }
+    }
+}
+
+/// Results of all files, shown or not.
+#[derive(Debug, Default)]
+struct Counts {
+    lines: u64,
+    files: u64,
+    by_directory: Fold,
+    /// When counting ends, once the page is cut.
+    end: Option<Instant>,
+    /// Whether it has ended.
+    is_over: bool,
+}
+
+impl Counts {
+    fn add(&mut self, path: &str, results: u64) {
+        self.lines += results;
+        self.files += 1;
+        self.by_directory.add(path, results);
     }
 
-    fn is_of_one_file(&self) -> bool {
-        self.files == 1 && self.bound == Bound::Exactly
+    /// Goes on behind a cut, for a while.
+    fn flow(&mut self) -> ControlFlow<()> {
+        let now = Instant::now();
+        let end = *self.end.get_or_insert(now + COUNTING_TIME);
+        self.is_over = now >= end;
+        if self.is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -340,7 +348,6 @@ impl fmt::Display for Total {
         f.write_str(match self.bound {
             Bound::Exactly => "",
             Bound::AtLeast => "at least ",
-            Bound::MoreThan => "more than ",
         })?;
         let files = counted(self.files, "file", "files");
         let least = if self.bound == Bound::Exactly { "" } else { "at least " };
@@ -367,11 +374,11 @@ pub(super) struct ReportBuilder {
     after_context: u64,
     /// The end of the files that were searched without a gap.
     reached: Option<Cursor>,
-    /// The pass of the position reached.
-    pass: Pass,
-    spread: Option<Spread>,
-    /// Files and their lines, where lines are not shown.
-    counts: Counts,
+    /// The lines, unless they are reported as they are found.
+    page: Option<Page>,
+    /// What was found in all, unless only the page is of interest.
+    counts: Option<Counts>,
+    definitions: DefinitionHint,
     query: QueryId,
     has_gap: bool,
     stream: Option<TextStream>,
@@ -401,9 +408,10 @@ impl ReportBuilder {
             after_context: options.context.1 as u64,
             bytes_left,
             reached: options.cursor.clone(),
-            pass: if options.shows_lines() { options.pass } else { Pass::First },
-            spread: options.is_spread().then(|| Spread::new(options, bytes_left)),
-            counts: Counts::new(options),
+            page: (options.shows_lines() && !options.is_listed)
+                .then(|| Page::new(options, bytes_left)),
+            counts: options.counts_on().then(Counts::default),
+            definitions: DefinitionHint::default(),
             query: options.query,
             has_gap: false,
             stream: options.stream.clone(),
@@ -436,19 +444,30 @@ impl ReportBuilder {
         if self.report.format.mode == OutputMode::Values {
             self.finish_values();
         }
-        if let Some(spread) = self.spread.take() {
-            self.finish_spread(spread, incomplete.is_none());
-        } else if self.report.truncated && !self.report.format.mode.shows_lines() {
-            let (mode, is_complete) = (self.report.format.mode, incomplete.is_none());
-            self.report.total = Total::new(self.counts, mode, is_complete);
+        if let Some(page) = self.page.take() {
+            self.finish_page(page);
+        }
+        if (self.report.truncated || self.report.has_remainder)
+            && let Some(counts) = &self.counts
+        {
+            let is_complete = incomplete.is_none() && !counts.is_over;
+            let total = Total::new(counts, self.report.format.mode, is_complete);
+            if total.matches.unwrap_or(total.files) > MAX_UNFOLDED as u64 {
+                self.report.directories = counts.by_directory.rows();
+            }
+            self.report.total = Some(total);
+            self.report.definitions = self.definitions.into_lines();
         }
         let mut report = self.report;
         let listing = order.and_then(MtimeOrder::incomplete);
-        report.incomplete = incomplete.or(listing);
+        // A page that was cut is whole; only the count is not.
+        report.incomplete = incomplete.filter(|_| !report.truncated).or(listing);
+        let is_cut = report.truncated;
+        report.truncated |= report.has_remainder;
         report.receipt.sort_and_cap();
         // After an incomplete listing, the next call may have another order.
         let is_paged = report.format.mode != OutputMode::Values;
-        if is_paged && (report.truncated || incomplete.is_some()) && listing.is_none() {
+        if is_paged && (is_cut || incomplete.is_some()) && listing.is_none() {
             report.cursor = self.reached.take().map(|cursor| {
                 // Looked up only now, because the cursor moves with every file.
                 let modified = order.and_then(|order| order.modified(&cursor.path));
@@ -460,40 +479,17 @@ impl ReportBuilder {
         (report, self.skipped_entries)
     }
 
-    /// Begins the second pass, if it follows on this page.
-    pub(super) fn begin_rest(&mut self) -> bool {
-        let Some(spread) = self.spread.take_if(|spread| spread.leaves_rest()) else { return false };
-        self.finish_spread(spread, true);
-        self.pass = Pass::Rest;
-        if let Some(reached) = &mut self.reached {
-            reached.pass = Pass::FirstWithRest;
+    /// Reports the lines of a page.
+    fn finish_page(&mut self, mut page: Page) {
+        if let Some((path, reached)) = page.close() {
+            if !self.has_gap {
+                self.reach(path, reached.line);
+            }
+            self.truncated_by(Truncation::Results);
         }
-        // The second pass reads the same files again.
-        self.report.receipt = ScanStats::default();
-        true
-    }
-
-    /// Reports the lines that were spread over files.
-    fn finish_spread(&mut self, spread: Spread, is_complete: bool) {
-        let counts = spread.counts();
-        let page = spread.finish(is_complete);
-        if page.cut.is_some() {
-            (self.report.format.truncation, self.report.truncated) = (page.cut, true);
-            self.report.total = Total::new(counts, OutputMode::Content, is_complete);
-            self.report.definitions = page.definitions;
-        }
-        if let Some((path, line)) = page.in_rest {
-            self.pass = Pass::Rest;
-            self.reach(&path, line);
-        } else if page.has_rest
-            && let Some(reached) = &mut self.reached
-        {
-            reached.pass = Pass::FirstWithRest;
-        }
-        self.count_lines(page.lines);
-        let last = page.files.len().saturating_sub(1);
-        for (index, file) in page.files.into_iter().enumerate() {
-            if self.emit(file, index == last).is_break() {
+        for file in page.finish() {
+            self.count_lines(file.lines.count() as u64);
+            if self.emit(file).is_break() {
                 return;
             }
         }
@@ -529,13 +525,8 @@ impl ReportBuilder {
         if self.report.format.mode != OutputMode::Content {
             return self.add_path(file);
         }
-        if let Some(spread) = &mut self.spread {
-            let (path, is_open) = (file.resolved_path().to_vec(), spread.is_open());
-            let (line, flow) = spread.add(file);
-            if is_open && line.is_some() && !self.has_gap {
-                self.reach(&path, line);
-            }
-            return flow;
+        if self.page.is_some() {
+            return self.add_to_page(file);
         }
         let count = file.lines.count();
         let max = self.max_results - self.report.results;
@@ -562,19 +553,45 @@ impl ReportBuilder {
         self.truncate(cut)
     }
 
+    fn add_to_page(&mut self, file: FileMatches) -> ControlFlow<()> {
+        if let Some(counts) = &mut self.counts {
+            counts.add(&file.path, file.total);
+        }
+        let page = self.page.as_mut().expect("the caller has seen it");
+        if page.cut().is_some() {
+            self.definitions.add(&file, 0);
+            return self.count_on();
+        }
+        let path = file.resolved_path().to_vec();
+        let reached = page.add(file);
+        if let Some(cut) = page.cut() {
+            self.truncated_by(cut);
+        }
+        if let (Some(reached), false) = (reached, self.has_gap) {
+            self.reach(&path, reached.line);
+        }
+        if self.report.truncated { self.count_on() } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether files behind a cut are counted.
+    fn count_on(&mut self) -> ControlFlow<()> {
+        self.counts.as_mut().map_or(ControlFlow::Break(()), Counts::flow)
+    }
+
     /// Adds a file that is shown without lines.
     fn add_path(&mut self, file: FileMatches) -> ControlFlow<()> {
         let mode = self.report.format.mode;
         let bytes = file.results(mode).len() + file.notices(mode).len();
-        self.counts.files += 1;
-        self.counts.lines += file.count.unwrap_or(1);
+        if let Some(counts) = &mut self.counts {
+            counts.add(&file.path, file.count.unwrap_or(1));
+        }
         if self.report.results == self.max_results {
             self.truncated_by(Truncation::Results);
         } else if bytes > self.bytes_left && self.report.results > 0 {
             self.truncated_by(Truncation::Bytes);
         }
         if self.report.truncated {
-            return self.counts.flow();
+            return self.count_on();
         }
         self.report.results += 1;
         // Without a count, the file counts as one match.
@@ -596,16 +613,12 @@ impl ReportBuilder {
         if !self.has_gap {
             self.reach(file.resolved_path(), file.lines.last_match());
         }
-        self.emit(file, true)
+        self.emit(file)
     }
 
     /// Adds a file to the report, or writes it to the stream.
-    fn emit(&mut self, file: FileMatches, is_last: bool) -> ControlFlow<()> {
-        let count = file.lines.count();
-        if self.report.largest.as_ref().is_none_or(|(_, max)| count > *max) {
-            let shown = escape::display_path(file.path.as_bytes()).into_owned();
-            self.report.largest = Some((shown, count));
-        }
+    fn emit(&mut self, file: FileMatches) -> ControlFlow<()> {
+        self.report.has_remainder |= file.remaining.is_some();
         let ReportFormat { mode, grouped, .. } = self.report.format;
         let separator = if grouped { "--\n" } else { "" };
         let Some(stream) = &self.stream else {
@@ -621,8 +634,7 @@ impl ReportBuilder {
                 return ControlFlow::Break(());
             }
         }
-        let remainder = file.remainder_line().filter(|_| !is_last).unwrap_or_default();
-        let notices = file.notices(mode) + &remainder;
+        let notices = file.notices(mode);
         let written = if self.report.format.json_events {
             json::write(&file, &mut self.report.streamed_stats, stream)
         } else if self.report.format.results_only {
@@ -638,7 +650,7 @@ impl ReportBuilder {
     /// Moves the cursor; reuses the allocation of its path, because this happens for every file.
     fn reach(&mut self, path: &[u8], line: Option<u64>) {
         let reached = self.reached.get_or_insert_with(|| Cursor::after(Vec::new()));
-        (reached.modified, reached.line, reached.pass) = (None, line, self.pass);
+        (reached.modified, reached.line) = (None, line);
         reached.path.clear();
         reached.path.extend_from_slice(path);
     }
@@ -655,8 +667,7 @@ impl ReportBuilder {
 
     /// Whether the results up to here are in the report.
     fn is_reaching(&self) -> bool {
-        let is_open = self.spread.as_ref().is_none_or(Spread::is_open);
-        is_open && !self.has_gap && !self.report.truncated
+        !self.has_gap && !self.report.truncated
     }
 }
 

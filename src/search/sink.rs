@@ -102,7 +102,7 @@ impl<'a> LineSink<'a> {
     /// A sink for a block of a file. Which lines are not taken is known only when blocks are
     /// merged; if there are any, all lines are kept.
     pub(super) fn for_block(self, keeps_all: bool) -> LineSink<'a> {
-        let all = LineRange { skipped: 0, kept: u64::MAX, counted: u64::MAX };
+        let all = LineRange { kept: u64::MAX, counted: u64::MAX };
         let range = if keeps_all { all } else { self.range };
         LineSink { range, max_per_file: u64::MAX, ..self }
     }
@@ -115,7 +115,7 @@ impl<'a> LineSink<'a> {
             return self.past_cap(number);
         }
         self.matched += 1;
-        if is_seen || self.matched <= self.range.skipped {
+        if is_seen {
             self.file.seen += 1;
             return LineRole::Passed;
         }

@@ -14,9 +14,9 @@ use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
 use crate::text_format::TextFormat;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::tools::list_files::{ListStatus, cursor, default_timeout};
+use crate::tools::list_files::{ListStatus, cursor, default_timeout, max_if_cut, max_results};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::list::{ListOptions, MAX_COUNTED};
+use crate::walk::list::ListOptions;
 use crate::walk::unmatched;
 use crate::walk::{GlobBase, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
 use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
@@ -44,10 +44,10 @@ pub struct FindFilesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<u32>,
-    /// Maximum number of results.
-    #[serde(default = "default_max_results")]
+    /// Maximum number of results. Default: 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub max_results: u32,
+    pub max_results: Option<u32>,
     /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
@@ -112,7 +112,7 @@ impl Default for FindFilesArgs {
             kind: FindKind::File,
             exclude: OneOrMany::default(),
             max_depth: None,
-            max_results: default_max_results(),
+            max_results: None,
             sort: Sort::Path,
             hidden: true,
             no_ignore: false,
@@ -122,9 +122,8 @@ impl Default for FindFilesArgs {
     }
 }
 
-fn default_max_results() -> u32 {
-    1000
-}
+/// How many results are listed if the call gives no number.
+const DEFAULT_MAX_RESULTS: u32 = 1000;
 
 /// The paths that were found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -222,11 +221,13 @@ impl Tool for FindFiles {
             files: args.kind != FindKind::Directory,
             links: !context.call.lists_searched_files(),
             newest_first: args.sort == Sort::Modified,
-            max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
+            max_results: max_results(args.max_results, DEFAULT_MAX_RESULTS)?
+                .min(context.limits.results),
+            max_if_cut: max_if_cut(args.max_results, context.format),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             aliases: WalkRoot::aliases(&walk.roots),
-            max_counted: MAX_COUNTED,
+            counts_on: true,
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);

@@ -1,7 +1,7 @@
 //! `list_changes`: lists the changes that were made through the toolkit.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use ripkit_edit::diff;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
+use crate::output::fold::{self, depth_of_groups, group};
 use crate::tool::{Effect, Tool, ToolContext};
 use ripkit_edit::text::counted;
 use ripkit_fs::byte_path::joined;
@@ -120,7 +121,7 @@ impl Tool for ListChanges {
             Origins::of(context.workspace, log, &steps).diff(context.workspace, room, &mut notes)
         });
         let newest: Vec<&LoggedStep> = steps.iter().rev().collect();
-        let (changes, total) = fold(&newest, &mut notes);
+        let (changes, total) = rows(&newest, &mut notes);
         if dropped > 0 {
             notes.push(format!("{dropped} older calls are not in the log any more"));
         }
@@ -133,11 +134,11 @@ const MAX_ROWS: usize = 40;
 
 /// The changes of some steps as rows, with those of large steps folded by directory, and their number. What has
 /// no row is noted.
-pub(crate) fn fold(steps: &[&LoggedStep], notes: &mut Vec<String>) -> (Vec<ListedChange>, usize) {
+pub(crate) fn rows(steps: &[&LoggedStep], notes: &mut Vec<String>) -> (Vec<ListedChange>, usize) {
     let total = steps.iter().map(|step| step.changes().len()).sum();
-    let rows = |max: usize| steps.iter().map(|step| step.changes().len().min(max)).sum::<usize>();
+    let count = |max: usize| steps.iter().map(|step| step.changes().len().min(max)).sum::<usize>();
     // Small steps leave room for large ones.
-    let max = (1..=MAX_ROWS).rev().find(|max| rows(*max) <= MAX_ROWS).unwrap_or(1);
+    let max = (1..=MAX_ROWS).rev().find(|max| count(*max) <= MAX_ROWS).unwrap_or(1);
     let (shown, others) = steps.split_at(steps.len().min(MAX_ROWS));
     if !others.is_empty() {
         let changes: usize = others.iter().map(|step| step.changes().len()).sum();
@@ -148,13 +149,6 @@ pub(crate) fn fold(steps: &[&LoggedStep], notes: &mut Vec<String>) -> (Vec<Liste
     (shown.iter().flat_map(|step| ListedChange::of_step(step, max)).collect(), total)
 }
 
-/// How a path of a change is grouped: the directory above it, below a directory of this depth.
-fn group(path: &str, depth: usize) -> &str {
-    let mut slashes = path.match_indices('/').map(|(at, _)| at);
-    let above = path.rfind('/').map_or("", |at| &path[..=at]);
-    slashes.nth(depth).map_or(above, |at| &path[..=at])
-}
-
 impl ListedChange {
     /// The changes of a step in at most `max` rows, the largest directory first.
     fn of_step(step: &LoggedStep, max: usize) -> Vec<ListedChange> {
@@ -163,37 +157,37 @@ impl ListedChange {
         if all.len() <= max {
             return all;
         }
-        // The first depth at which there are several directories.
-        let count = |depth: usize| {
-            all.iter().map(|it| group(&it.path, depth)).collect::<BTreeSet<_>>().len()
-        };
-        let depth = (0..8).find(|depth| count(*depth) > 1).unwrap_or(0);
+        let paths = || all.iter().map(|change| change.path.as_str());
+        let (depth, max) = (depth_of_groups(paths).unwrap_or(usize::MAX), max.min(fold::MAX_ROWS));
         let mut groups: BTreeMap<&str, Vec<&ListedChange>> = BTreeMap::new();
         for change in &all {
             groups.entry(group(&change.path, depth)).or_default().push(change);
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|(directory, changes)| (Reverse(changes.len()), *directory));
-        if groups.len() > max {
-            let rest = groups.split_off(max - 1).into_iter().flat_map(|(_, changes)| changes);
-            groups.push(("", rest.collect()));
-        }
-        groups
+        let rest = if groups.len() > max { groups.split_off(max - 1) } else { Vec::new() };
+        let mut rows: Vec<_> = groups
             .into_iter()
-            .map(|(directory, changes)| ListedChange::folded(directory, &changes))
-            .collect()
+            .map(|(directory, changes)| {
+                ListedChange::folded(fold::shown(directory, depth), &changes)
+            })
+            .collect();
+        let rest: Vec<_> = rest.into_iter().flat_map(|(_, changes)| changes).collect();
+        if !rest.is_empty() {
+            rows.push(ListedChange::folded("./".to_owned(), &rest));
+        }
+        rows
     }
 
-    fn folded(directory: &str, changes: &[&ListedChange]) -> ListedChange {
+    fn folded(path: String, changes: &[&ListedChange]) -> ListedChange {
         let [first, others @ ..] = changes else { unreachable!("a group has changes") };
         if others.is_empty() {
             return (*first).clone();
         }
         let is_one_kind = others.iter().all(|other| other.kind == first.kind);
-        let path = if directory.is_empty() { "./" } else { directory };
         ListedChange {
             kind: first.kind.filter(|_| is_one_kind),
-            path: path.to_owned(),
+            path,
             from: None,
             files: Some(changes.len()),
             ..(*first).clone()

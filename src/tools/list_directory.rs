@@ -1,6 +1,5 @@
 //! `list_directory`: lists the entries of one directory.
 
-use ripkit_edit::text::counted;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -9,13 +8,15 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, at_least_one, impl_with_fields, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, impl_with_fields, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
+use crate::output::fold::MAX_UNFOLDED;
 use crate::output::{Outcome, Output, Truncation, continuation};
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::tools::list_files::of_total;
+use crate::tools::list_files::{CutListing, max_if_cut, max_results};
+use crate::walk::unmatched::most_frequent_extensions;
 use crate::walk::{Cursor, OutputBudget, QueryId};
 pub use ripkit_fs::EntryType;
 use ripkit_fs::os::Kind;
@@ -30,10 +31,10 @@ pub struct ListDirectoryArgs {
     #[serde(default = "root")]
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub path: String,
-    /// Maximum number of entries.
-    #[serde(default = "default_max_results")]
+    /// Maximum number of entries. Default: 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub max_results: u32,
+    pub max_results: Option<u32>,
     /// The cursor of a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
@@ -48,13 +49,12 @@ impl_with_fields!(ListDirectoryArgs {
 
 impl Default for ListDirectoryArgs {
     fn default() -> ListDirectoryArgs {
-        ListDirectoryArgs { path: root(), max_results: default_max_results(), cursor: None }
+        ListDirectoryArgs { path: root(), max_results: None, cursor: None }
     }
 }
 
-fn default_max_results() -> u32 {
-    1000
-}
+/// How many entries are listed if the call gives no number.
+const DEFAULT_MAX_RESULTS: u32 = 1000;
 
 /// The entries of a directory.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -78,6 +78,9 @@ pub struct ListDirectoryOutput {
     pub incomplete: Option<Incomplete>,
     #[serde(skip)]
     truncation: Option<Truncation>,
+    /// How many directories there are, and which files, if not all are shown.
+    #[serde(skip)]
+    kinds: String,
     #[serde(skip)]
     text_bytes: usize,
 }
@@ -143,7 +146,7 @@ impl Tool for ListDirectory {
             return Err(not_a_directory(&directory));
         }
         let max_results =
-            at_least_one("max_results", args.max_results)?.min(context.limits.results);
+            max_results(args.max_results, DEFAULT_MAX_RESULTS)?.min(context.limits.results);
         let (mut entries, total, mut incomplete) = sorted_entries(context, &directory)?;
         let query = QueryId::of(Self::NAME, &directory.relative())?;
         if let Some(cursor) = &args.cursor {
@@ -159,9 +162,16 @@ impl Tool for ListDirectory {
             why.is_some()
         };
         let budget = OutputBudget::new(max_results, text_bytes);
-        let page = EntryPage::take(budget, &entries, &mut is_late, |entry| {
+        let mut page = EntryPage::take(budget, &entries, &mut is_late, |entry| {
             describe(context.workspace, &directory, entry)
         });
+        let mut kinds = String::new();
+        if page.truncation.is_some() {
+            page.show_fewer(max_if_cut(args.max_results, context.format), &entries);
+            if args.cursor.is_none() && total > MAX_UNFOLDED as u64 {
+                kinds = kinds_of(&entries);
+            }
+        }
         Ok(ListDirectoryOutput {
             entries: page.entries,
             total,
@@ -170,6 +180,7 @@ impl Tool for ListDirectory {
             cursor: page.cursor.map(|cursor| query.cursor(&cursor)),
             incomplete,
             truncation: page.truncation,
+            kinds,
             text_bytes,
         })
     }
@@ -227,6 +238,27 @@ impl EntryPage {
         }
         page
     }
+}
+
+impl EntryPage {
+    /// Keeps the first of the `entries` that were taken.
+    fn show_fewer(&mut self, max: usize, entries: &[DirectoryEntry]) {
+        if self.entries.len() > max {
+            self.entries.truncate(max);
+            self.cursor = max.checked_sub(1).map(|last| Cursor::after(entries[last].name.clone()));
+        }
+    }
+}
+
+/// `directories (12), .rs (30), .md (2)`.
+fn kinds_of(entries: &[DirectoryEntry]) -> String {
+    let (directories, others): (Vec<_>, Vec<_>) =
+        entries.iter().partition(|entry| entry.kind == Kind::Directory);
+    let extensions = most_frequent_extensions(others.iter().map(|entry| entry.name.as_slice()));
+    let directories = Some(directories.len()).filter(|count| *count > 0);
+    let directories = directories.map(|count| format!("directories ({count})"));
+    let extensions = Some(extensions).filter(|found| !found.is_empty());
+    directories.into_iter().chain(extensions).collect::<Vec<_>>().join(", ")
 }
 
 fn not_a_directory(path: &WorkspacePath) -> Error {
@@ -296,9 +328,12 @@ impl ListDirectoryOutput {
     /// The lines after the names.
     fn remarks(&self, format: &TextFormat) -> Vec<String> {
         let empty = self.entries.is_empty().then(|| "(empty directory)".to_owned());
-        let shown = counted(self.entries.len() as u64, "entry", "entries");
-        let of_total = of_total(self.entries.len(), self.total, self.at_least);
-        let truncation = self.truncation.map(|cut| cut.line(&shown, self.text_bytes) + &of_total);
+        let cut =
+            CutListing { shown: self.entries.len(), total: self.total, at_least: self.at_least };
+        let truncation = self.truncation.map(|why| {
+            let line = cut.line((why, self.text_bytes), ("entry", "entries"), format);
+            if self.kinds.is_empty() { line } else { format!("{line}: {}", self.kinds) }
+        });
         let incomplete = self.incomplete.map(|why| format!("... (incomplete: {why})"));
         let cursor = self.cursor.as_ref().map(|cursor| continuation(format, cursor));
         [empty, truncation, incomplete, cursor].into_iter().flatten().collect()

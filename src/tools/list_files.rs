@@ -14,11 +14,12 @@ use crate::arguments::{
 };
 use crate::context::Incomplete;
 use crate::error::Error;
+use crate::output::fold::{FoldedDirectory, MAX_UNFOLDED};
 use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
-use crate::text_format::{Syntax, TextFormat};
+use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::list::{ListEntry, ListOptions, ListReport, MAX_COUNTED};
+use crate::walk::list::{ListEntry, ListOptions, ListReport};
 use crate::walk::unmatched::{self, EmptyListing};
 use crate::walk::{Cursor, FileCount, GlobBase, PathFilter, QueryId, WalkOptions, WalkRoot};
 use ripkit_fs::{Hint, escape};
@@ -47,10 +48,10 @@ pub struct ListFilesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<u32>,
-    /// Maximum number of results.
-    #[serde(default = "default_max_results")]
+    /// Maximum number of results. Default: 200.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub max_results: u32,
+    pub max_results: Option<u32>,
     /// Lists names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
@@ -90,7 +91,7 @@ impl Default for ListFilesArgs {
             pattern: None,
             exclude: OneOrMany::default(),
             max_depth: None,
-            max_results: default_max_results(),
+            max_results: None,
             hidden: true,
             no_ignore: false,
             sort: Sort::Path,
@@ -103,8 +104,19 @@ impl Default for ListFilesArgs {
 /// The levels that are listed without a pattern if the call gives no number.
 const DEFAULT_MAX_DEPTH: u32 = 3;
 
-fn default_max_results() -> u32 {
-    200
+/// How many results are listed if the call gives no number.
+const DEFAULT_MAX_RESULTS: u32 = 200;
+
+/// How many results a call asks for.
+pub(super) fn max_results(asked: Option<u32>, default: u32) -> Result<usize, Error> {
+    at_least_one("max_results", asked.unwrap_or(default))
+}
+
+/// How many of them are listed if there are more: as many as were asked for, or else a few, as the directories
+/// say more in fewer words.
+pub(super) fn max_if_cut(asked: Option<u32>, format: &TextFormat) -> usize {
+    let is_short = asked.is_none() && format.style() == TextStyle::Compact;
+    if is_short && format.syntax() == Syntax::Json { MAX_UNFOLDED } else { usize::MAX }
 }
 
 /// Parses the cursor of a listing, which must be of this query and order.
@@ -163,6 +175,10 @@ pub struct ListStatus {
     pub at_least: bool,
     /// Whether more exists than is shown.
     pub truncated: bool,
+    /// Where the files are, at any depth: the directories with the most, at most 20. Only for the first part of
+    /// more than 40.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub folded: Vec<FoldedDirectory>,
     /// Pass this to go on exactly after the last path; absent when nothing is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
@@ -289,12 +305,14 @@ impl Tool for ListFiles {
         let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             newest_first: args.sort == Sort::Modified,
-            max_results: at_least_one("max_results", args.max_results)?.min(context.limits.results),
+            max_results: max_results(args.max_results, DEFAULT_MAX_RESULTS)?
+                .min(context.limits.results),
+            max_if_cut: max_if_cut(args.max_results, context.format),
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             aliases: WalkRoot::aliases(&walk.roots),
             counts_below_limit: max_depth.is_some(),
-            max_counted: MAX_COUNTED,
+            counts_on: true,
             ..ListOptions::new(walk)
         };
         let call = context.within(args.timeout_ms);
@@ -359,6 +377,7 @@ impl ListStatus {
             at_least: report.at_least,
             total: report.total,
             truncated: report.truncation.is_some(),
+            folded: report.directories,
             cursor: report.cursor.map(|cursor| query.cursor(&cursor)),
             receipt: report.stats,
             incomplete: report.incomplete,
@@ -429,9 +448,14 @@ impl ListStatus {
             remarks.extend(self.closest.as_ref().and_then(|hint| hint.text(format)));
         }
         if let Some(truncation) = self.truncation {
-            let shown = counted(results as u64, "result", "results");
-            let line = truncation.line(&shown, self.text_bytes);
-            remarks.push(line + &of_total(results, self.total, self.at_least));
+            let cut = CutListing { shown: results, total: self.total, at_least: self.at_least };
+            let line = cut.line((truncation, self.text_bytes), ("result", "results"), format);
+            if self.folded.is_empty() || format.syntax() == Syntax::Shell {
+                remarks.push(line);
+            } else {
+                remarks.push(line + "; all by directory:");
+                remarks.extend(self.folded.iter().map(ToString::to_string));
+            }
         }
         // Without entries, the statistics above say this.
         if lines > 0 {
@@ -451,12 +475,32 @@ impl ListStatus {
     }
 }
 
-/// `, of at least 1500` after what is said of a cut: how many there are in all, if more than are shown.
-pub(super) fn of_total(shown: usize, total: u64, at_least: bool) -> String {
-    if total <= shown as u64 {
-        return String::new();
+/// How much a listing shows that was cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CutListing {
+    pub(super) shown: usize,
+    pub(super) total: u64,
+    pub(super) at_least: bool,
+}
+
+impl CutListing {
+    /// `... (truncated at 200 results), of at least 1500`, or in fewer words `... (40 of at least 1500)`.
+    pub(super) fn line(
+        self,
+        (why, text_bytes): (Truncation, usize),
+        (one, many): (&str, &str),
+        format: &TextFormat,
+    ) -> String {
+        let CutListing { shown, total, at_least } = self;
+        let least = if at_least { "at least " } else { "" };
+        if format.style() == TextStyle::Compact {
+            return format!("... ({shown} of {least}{total}{})", why.reason(text_bytes));
+        }
+        let line = why.line(&counted(shown as u64, one, many), text_bytes);
+        // If more are there than are shown.
+        let has_more = total > shown as u64;
+        line + &if has_more { format!(", of {least}{total}") } else { String::new() }
     }
-    format!(", of {}{total}", if at_least { "at least " } else { "" })
 }
 
 impl Output for ListFilesOutput {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_with_fields, yes};
 use crate::context::Limits;
 use crate::error::{Error, ErrorCode};
+use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
 use crate::output::{Outcome, Output};
 use crate::search::line_ends::LineEnds;
 use crate::search::options::OutputMode;
@@ -285,6 +286,15 @@ impl ReplaceOutput {
         Some(format!("... and {} in {files}", counted(count, "replacement", "replacements")))
     }
 
+    /// The directories of many files.
+    fn folded(&self) -> Vec<FoldedDirectory> {
+        let mut fold = Fold::default();
+        for file in self.files.iter().filter(|_| self.files.len() > MAX_UNFOLDED) {
+            fold.add(&file.path, file.replacements);
+        }
+        fold.rows()
+    }
+
     /// The text of an answer that replaced nothing.
     fn empty_text(&self, format: &TextFormat) -> String {
         let found = self.unmatched.as_ref().map(|found| found.empty_text(format));
@@ -327,9 +337,15 @@ impl Output for ReplaceOutput {
             true => SAMPLE_LINES,
             false => 0,
         };
+        let folded = if is_whole { self.folded() } else { Vec::new() };
+        let mut has_lines = false;
         for file in self.files.iter().take(self.shown) {
             let lines = file.lines.get(..room.min(file.lines.len())).unwrap_or_default();
+            if lines.is_empty() && !folded.is_empty() {
+                break;
+            }
             room -= lines.len();
+            has_lines |= !lines.is_empty();
             if !is_one {
                 write!(f, "\n{}", file.heading())?;
             }
@@ -337,7 +353,13 @@ impl Output for ReplaceOutput {
                 write!(f, "\n{line}: {text}")?;
             }
         }
-        let remainder = self.remainder().filter(|_| is_whole);
+        if has_lines && !folded.is_empty() {
+            f.write_str("\n... all by directory:")?;
+        }
+        for row in &folded {
+            write!(f, "\n{row}")?;
+        }
+        let remainder = self.remainder().filter(|_| is_whole && folded.is_empty());
         remainder.map_or(Ok(()), |remainder| write!(f, "\n{remainder}"))
     }
 

@@ -17,14 +17,14 @@ pub use crate::search::definition_hint::DefinitionLine;
 use crate::search::line_ends::LineEnds;
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
-use crate::search::options::{MAX_SPREAD, SearchOptions};
+use crate::search::options::{MAX_PAGE, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::SearchOutput;
 pub use crate::search::values::ValueCount;
 use crate::text_format::Syntax;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::{DirSource, Pass, PathFilter, QueryId, WalkOptions, WalkRoots};
+use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
 
 /// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -290,8 +290,9 @@ pub(super) fn options(
     let max_results = at_least_one("max_results", args.max_results)?;
     let max_results = max_results.min(context.limits.results) as u64;
     // Without a cap, and for programs, lines come in path order.
-    let is_listed = args.output == OutputMode::Content && (raw_lines || max_results > MAX_SPREAD);
-    let first_pass = if is_listed { Pass::InOrder } else { Pass::First };
+    let is_listed = args.output == OutputMode::Content && (raw_lines || max_results > MAX_PAGE);
+    // Of a file that was asked for by itself, or with a number of lines, the next page shows more.
+    let is_one_file = matches!(walk.roots.as_slice(), [root] if !root.is_directory());
     // As in ripgrep.
     let counts_blocks = line_ends == LineEnds::LineFeed && pattern.is_multiline();
     let counts_matches = counts_blocks || context.call.counts_matches();
@@ -299,6 +300,7 @@ pub(super) fn options(
     let counts_all = args.output == OutputMode::Count && line_ends == LineEnds::Both;
     let max_per_file =
         args.max_per_file.filter(|_| !counts_all).map(|lines| at_least_one("max_per_file", lines));
+    let max_per_file = max_per_file.transpose()?;
     Ok(SearchOptions {
         pattern,
         walk,
@@ -308,7 +310,7 @@ pub(super) fn options(
         context: context_lines(args),
         enclosing: args.enclosing && args.output == OutputMode::Content && !raw_lines,
         max_results,
-        max_per_file: max_per_file.transpose()?.map_or(u64::MAX, |lines| lines as u64),
+        max_per_file: max_per_file.map_or(u64::MAX, |lines| lines as u64),
         counts_matches,
         versions: args.versions,
         raw_lines,
@@ -318,7 +320,8 @@ pub(super) fn options(
         notes,
         results_only: context.format.syntax() == Syntax::Shell,
         query,
-        pass: cursor.as_ref().map_or(first_pass, |cursor| cursor.pass),
+        shows_whole_files: is_one_file || max_per_file.is_some(),
+        is_listed,
         cursor,
         index: context.index.cloned().zip(view),
         limits: context.limits.clone(),

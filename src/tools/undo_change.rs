@@ -9,7 +9,7 @@ use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::tools::list_changes::{ListedChange, fold, no_log};
+use crate::tools::list_changes::{ListedChange, no_log, rows};
 use ripkit_fs::{Hint, Loaded, LoggedStep};
 
 /// The most changes of which it is said why they were not undone.
@@ -153,7 +153,7 @@ impl Tool for UndoChange {
         if args.all && !args.redo && dropped > 0 {
             notes.push(format!("{dropped} older calls were not kept and stay as they are"));
         }
-        let (undone, total) = fold(&undone, &mut notes);
+        let (undone, total) = rows(&undone, &mut notes);
         Ok(UndoChangeOutput { undone, total, left, redone: args.redo, notes })
     }
 }

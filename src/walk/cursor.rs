@@ -20,47 +20,16 @@ pub(crate) struct Cursor {
     pub(crate) modified: Option<i128>,
     /// The last line that was shown; none if the whole entry was.
     pub(crate) line: Option<u64>,
-    /// Where the position lies in results of two passes.
-    pub(crate) pass: Pass,
     /// The path of the entry in the workspace.
     pub(crate) path: Vec<u8>,
-}
-
-/// The pass of a position, in results whose order has a first part of each file in a first pass and
-/// the rest in a second.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Pass {
-    /// In the first, and nothing before it is left to the second.
-    #[default]
-    First,
-    /// In the first, and something before it is left to the second.
-    FirstWithRest,
-    /// In the second.
-    Rest,
-    /// There are no passes: the results are in order.
-    InOrder,
-}
-
-impl Pass {
-    const ALL: [Pass; 4] = [Pass::First, Pass::FirstWithRest, Pass::Rest, Pass::InOrder];
-
-    /// The mark in the text of a cursor, behind the line.
-    fn mark(self) -> &'static str {
-        match self {
-            Pass::First => "",
-            Pass::FirstWithRest => "+",
-            Pass::Rest => "r",
-            Pass::InOrder => "s",
-        }
-    }
 }
 
 /// A hash of the arguments that decide which results there are, and in which order. A cursor is valid
 /// only for the query that it is from.
 ///
 /// The text of a cursor is `QUERY:LINE:PATH`: the hash as eight hexadecimal digits, an empty line
-/// for the end of the file, `mTIME:` before it where the order is by time, the mark of the pass
-/// behind it, and `;` for `:` before a path that is escaped.
+/// for the end of the file, `mTIME:` before it where the order is by time, and `;` for `:` before a path
+/// that is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueryId(u32);
 
@@ -111,8 +80,7 @@ impl QueryId {
         newest_first: bool,
     ) -> Result<Cursor, Error> {
         let cursor = self.position(text, newest_first)?;
-        let is_entry = cursor.line.is_none() && cursor.pass == Pass::First;
-        if is_entry { Ok(cursor) } else { Err(no_cursor(text)) }
+        if cursor.line.is_none() { Ok(cursor) } else { Err(no_cursor(text)) }
     }
 
     fn read(text: &str) -> Option<(QueryId, Cursor)> {
@@ -132,7 +100,7 @@ impl QueryId {
 impl Cursor {
     /// The end of an entry, in path order.
     pub(crate) fn after(path: Vec<u8>) -> Cursor {
-        Cursor { modified: None, line: None, pass: Pass::First, path }
+        Cursor { modified: None, line: None, path }
     }
 
     fn read(text: &str) -> Option<Cursor> {
@@ -144,18 +112,16 @@ impl Cursor {
             None => (None, text),
         };
         let (line, rest) = rest.split_at(rest.find([':', ';'])?);
-        let digits = line.trim_end_matches(|mark| !char::is_ascii_digit(&mark));
-        let mark = line.strip_prefix(digits)?;
-        let pass = Pass::ALL.into_iter().find(|pass| pass.mark() == mark)?;
-        let line = match digits {
+        let is_number = line.bytes().all(|byte| byte.is_ascii_digit());
+        let line = match line {
             "" => None,
-            digits => Some(digits.parse().ok()?),
+            digits => Some(digits.parse().ok().filter(|_| is_number)?),
         };
         let path = match rest.strip_prefix(';') {
             Some(escaped) => escape::unescape(escaped)?,
             None => rest.strip_prefix(':')?.as_bytes().to_vec(),
         };
-        (!path.is_empty()).then_some(Cursor { modified, line, pass, path })
+        (!path.is_empty()).then_some(Cursor { modified, line, path })
     }
 }
 
@@ -186,7 +152,6 @@ impl fmt::Display for Cursor {
         if let Some(line) = self.line {
             write!(f, "{line}")?;
         }
-        f.write_str(self.pass.mark())?;
         match std::str::from_utf8(&self.path) {
             Ok(path) => write!(f, ":{path}"),
             Err(_) => write!(f, ";{}", escape::exact_path(&self.path)),
@@ -209,9 +174,8 @@ mod tests {
             (None, Some(u64::MAX), b"bad\xFFname\\x".to_vec()),
             (Some(i128::MIN), None, b"gone".to_vec()),
         ];
-        let passes = Pass::ALL.into_iter().cycle();
-        for ((modified, line, path), pass) in positions.into_iter().cycle().take(20).zip(passes) {
-            let cursor = Cursor { modified, line, pass, path };
+        for (modified, line, path) in positions {
+            let cursor = Cursor { modified, line, path };
             let text = QUERY.cursor(&cursor);
             assert!(text.starts_with("0001abcd:"), "{text}");
             let read = QUERY.position(&text, modified.is_some());
@@ -242,15 +206,14 @@ mod tests {
         };
         assert!(take(":a", false).is_ok());
         assert!(take("m5::a", true).is_ok());
-        for (text, newest_first) in [("1:a", false), ("m5:1:a", true), (":a", true), ("+:a", false)]
-        {
+        for (text, newest_first) in [("1:a", false), ("m5:1:a", true), (":a", true)] {
             assert!(take(text, newest_first).is_err(), "{text:?}");
         }
     }
 
     #[test]
     fn other_text_is_refused() {
-        let positions = ["", "x", "12", "12:", ":", "m:1:x", "-1:x", ";x", "1x:a", "r1:a", "1++:a"];
+        let positions = ["", "x", "12", "12:", ":", "m:1:x", "-1:x", ";x", "1x:a", "r1:a", "+1:a"];
         let texts = positions.map(|position| format!("0001abcd:{position}"));
         let queries = ["", ":", "1:a", ":a", "abcd::a", "+001abcd::a", "0001ABCD::a", "é001abc::a"];
         for text in texts.iter().map(String::as_str).chain(queries) {

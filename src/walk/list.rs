@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use crate::context::Incomplete;
 use crate::error::Error;
-use crate::output::{ScanStats, Truncation};
+use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
+use crate::output::{COUNTING_TIME, ScanStats, Truncation};
 use crate::pool::lock;
 use crate::walk::cursor::Cursor;
 use crate::walk::directory::{DirectoryReport, SkippedEntry};
@@ -26,9 +28,6 @@ use ripkit_fs::os::Kind;
 /// entry is valid like any other.
 const OLDEST: i128 = i128::MIN;
 
-/// How many entries a listing for an answer counts after its cut: what takes a few milliseconds.
-pub(crate) const MAX_COUNTED: u64 = 20_000;
-
 /// What is listed, in which order, and how much of it.
 #[derive(Clone, Debug)]
 pub(crate) struct ListOptions {
@@ -44,6 +43,8 @@ pub(crate) struct ListOptions {
     pub(crate) newest_first: bool,
     /// The maximum number of entries that are listed.
     pub(crate) max_results: usize,
+    /// How many are listed if not all can be.
+    pub(crate) max_if_cut: usize,
     /// The maximum number of bytes of text that the paths may take.
     pub(crate) text_bytes: usize,
     /// Where an earlier listing ended.
@@ -55,8 +56,8 @@ pub(crate) struct ListOptions {
     /// Whether directories at the depth limit are listed, with the number of files below each. Those
     /// without files are left out.
     pub(crate) counts_below_limit: bool,
-    /// How many entries are counted after a cut.
-    pub(crate) max_counted: u64,
+    /// Whether entries are counted after a cut.
+    pub(crate) counts_on: bool,
 }
 
 impl ListOptions {
@@ -69,12 +70,13 @@ impl ListOptions {
             links: true,
             newest_first: false,
             max_results: usize::MAX,
+            max_if_cut: usize::MAX,
             text_bytes: usize::MAX,
             cursor: None,
             aliases: PathAliases::default(),
             max_scanned: u64::MAX,
             counts_below_limit: false,
-            max_counted: 0,
+            counts_on: false,
         }
     }
 
@@ -114,6 +116,8 @@ pub(crate) struct ListReport {
     pub(crate) total: u64,
     /// Whether there may be more than that.
     pub(crate) at_least: bool,
+    /// Where they are, if there are many and the first of them were cut.
+    pub(crate) directories: Vec<FoldedDirectory>,
     /// Why it was cut, if it was.
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
@@ -122,6 +126,21 @@ pub(crate) struct ListReport {
     pub(crate) incomplete: Option<Incomplete>,
     /// What ignore rules and hidden names left out, at most [`MAX_SKIPPED_ENTRIES`].
     pub(crate) skipped_entries: Vec<SkippedEntry>,
+}
+
+impl ListReport {
+    /// Keeps the first entries of a listing that was cut.
+    fn show_fewer(&mut self, max: usize) {
+        // Behind a gap, the cursor is not that of the last entry.
+        let is_at_end = self.cursor.is_some() && self.incomplete.is_none();
+        if let Some(last) = max.checked_sub(1).and_then(|last| self.entries.get(last))
+            && is_at_end
+        {
+            let modified = last.modified;
+            self.cursor = Some(Cursor { modified, ..Cursor::after(last.path.clone()) });
+            self.entries.truncate(max);
+        }
+    }
 }
 
 /// The maximum number of skipped entries that a report keeps.
@@ -140,7 +159,7 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
         options.walk.resume = options.cursor.as_ref().map(resume);
         let sink = ListSink::new(options.budget(), options.cursor.clone());
         let (aliases, max_scanned) = (options.aliases.clone(), options.max_scanned);
-        ListSink { aliases, max_scanned, counts_left: options.max_counted, ..sink }
+        ListSink { aliases, max_scanned, counts_on: options.counts_on, ..sink }
     };
     let visitor = ListVisitor {
         globs: options.globs.take(),
@@ -156,6 +175,17 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
     let mut report = sink.finish(incomplete);
     if options.newest_first {
         order_by_time(&mut report, &options);
+    }
+    if report.truncation.is_some() {
+        report.show_fewer(options.max_if_cut);
+        if options.cursor.is_some() || report.total <= MAX_UNFOLDED as u64 {
+            report.directories = Vec::new();
+        } else if let Some(walk) = &counted {
+            let walk = WalkOptions { max_depth: None, resume: None, ..walk.clone() };
+            let options = ListOptions { max_results: 1, counts_on: true, ..ListOptions::new(walk) };
+            let call = scope.call().clone().without_progress();
+            report.directories = list(scope.with_call(&call), options)?.directories;
+        }
     }
     if let Some(walk) = &counted {
         let entries = report.entries.iter_mut();
@@ -184,6 +214,11 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
         report.entries.retain(|entry| time_order(entry) > position);
         report.total = total(&report.entries);
     }
+    let mut by_directory = Fold::default();
+    for entry in report.entries.iter().filter(|_| options.counts_on) {
+        by_directory.add(&escape::exact_path(&options.aliases.shown(&entry.path)), 1);
+    }
+    report.directories = by_directory.rows();
     // Entries that were not seen may be newer than any, so there is no position to go on from.
     report.cursor = None;
     let mut budget = options.budget();
@@ -205,7 +240,7 @@ pub(crate) fn time_order(entry: &ListEntry) -> (Reverse<Option<i128>>, &[u8]) {
 }
 
 /// Bytes of an answer that are reserved for the text after the entries.
-const FOOTER: usize = 1024;
+const FOOTER: usize = 2048;
 
 /// How many more entries an answer may show, one on each line.
 #[derive(Clone, Copy, Debug)]
@@ -368,8 +403,10 @@ struct ListSink {
     gap: bool,
     aliases: PathAliases,
     max_scanned: u64,
-    /// How many entries are still counted after the cut.
-    counts_left: u64,
+    /// Whether entries are counted after the cut, where they are, and until when.
+    counts_on: bool,
+    by_directory: Fold,
+    end: Option<Instant>,
 }
 
 impl ListSink {
@@ -378,12 +415,14 @@ impl ListSink {
         let report = ListReport { cursor, ..ListReport::default() };
         let aliases = PathAliases::default();
         let max_scanned = u64::MAX;
-        ListSink { report, budget, gap: false, aliases, max_scanned, counts_left: 0 }
+        let (counts_on, by_directory, end) = Default::default();
+        ListSink { report, budget, gap: false, aliases, max_scanned, counts_on, by_directory, end }
     }
 
     fn finish(mut self, incomplete: Option<Incomplete>) -> ListReport {
         self.move_cursor();
         let mut report = self.report;
+        report.directories = self.by_directory.rows();
         report.at_least |= incomplete.is_some();
         // What is listed is whole; only the count is not.
         report.incomplete = incomplete.filter(|_| report.truncation.is_none());
@@ -402,16 +441,10 @@ impl ListSink {
 }
 
 impl ListSink {
-    /// Counts entries after the cut, until the limit is reached.
-    fn count<'a>(&mut self, entries: impl Iterator<Item = &'a ListEntry>) -> ControlFlow<()> {
-        for entry in entries {
-            self.report.total += u64::from(entry.below.is_none());
-            match self.counts_left.checked_sub(1) {
-                Some(left) => self.counts_left = left,
-                None => break,
-            }
-        }
-        if self.counts_left > 0 {
+    /// Goes on after the cut for a while, to count.
+    fn count_on(&mut self) -> ControlFlow<()> {
+        let now = Instant::now();
+        if self.counts_on && now < *self.end.get_or_insert(now + COUNTING_TIME) {
             return ControlFlow::Continue(());
         }
         self.report.at_least = true;
@@ -430,19 +463,23 @@ impl ResultSink<FoundEntries> for ListSink {
     }
 
     fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
+        let results = found.entries.iter().filter(|entry| entry.below.is_none());
+        for entry in results.filter(|_| self.counts_on) {
+            self.by_directory.add(&escape::exact_path(&self.aliases.shown(&entry.path)), 1);
+        }
         if self.report.truncation.is_some() {
-            return self.count(found.entries.iter());
+            self.report.total += total(&found.entries);
+            return self.count_on();
         }
         if self.report.stats.files >= self.max_scanned {
             return ControlFlow::Break(());
         }
         self.report.stats.absorb(found.stats);
-        let mut entries = found.entries.into_iter();
-        while let Some(entry) = entries.next() {
-            self.report.total += u64::from(entry.below.is_none());
+        self.report.total += total(&found.entries);
+        for entry in found.entries {
             if let ControlFlow::Break(cut) = self.budget.take(&entry, &self.aliases) {
                 self.report.truncation = Some(cut);
-                return self.count(entries.as_slice().iter());
+                return self.count_on();
             }
             self.report.entries.push(entry);
         }
@@ -492,27 +529,39 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_listing_counts_on_as_far_as_it_may() {
-        for (max_counted, total, at_least, continues) in
-            [(0, 2, true, false), (1, 3, true, false), (2, 4, true, false), (3, 4, false, true)]
-        {
+    fn a_cut_listing_counts_on_if_it_is_to() {
+        for (counts_on, total, at_least) in [(false, 2, true), (true, 4, false)] {
             let sink = ListSink::new(OutputBudget::new(1, usize::MAX), None);
-            let mut sink = ListSink { counts_left: max_counted, ..sink };
+            let mut sink = ListSink { counts_on, ..sink };
             let mut went_on = true;
             for path in ["a", "b", "c", "d"] {
                 went_on = went_on && sink.results(found(path)).is_continue();
             }
-            assert_eq!(went_on, continues, "{max_counted}");
+            assert_eq!(went_on, counts_on);
             let report = sink.finish(None);
             assert_eq!((report.entries.len(), cursor(&report).as_deref()), (1, Some(":a")));
-            assert_eq!((report.total, report.at_least), (total, at_least), "{max_counted}");
+            assert_eq!((report.total, report.at_least), (total, at_least));
         }
+    }
+
+    #[test]
+    fn a_cut_listing_may_show_fewer_entries_than_fit() {
+        let sink = ListSink::new(OutputBudget::new(3, usize::MAX), None);
+        let mut sink = ListSink { counts_on: true, ..sink };
+        for path in ["a/1", "a/2", "b/1", "b/2"] {
+            assert!(sink.results(found(path)).is_continue());
+        }
+        let mut report = sink.finish(None);
+        report.show_fewer(2);
+        assert_eq!((report.entries.len(), cursor(&report).as_deref()), (2, Some(":a/2")));
+        let rows: Vec<_> = report.directories.iter().map(ToString::to_string).collect();
+        assert_eq!((report.total, rows), (4, vec!["a/: 2 files".into(), "b/: 2 files".into()]));
     }
 
     #[test]
     fn a_count_that_is_stopped_leaves_the_listing_complete() {
         let sink = ListSink::new(OutputBudget::new(1, usize::MAX), None);
-        let mut sink = ListSink { counts_left: 9, ..sink };
+        let mut sink = ListSink { counts_on: true, ..sink };
         assert!(sink.results(found("a")).is_continue());
         assert!(sink.results(found("b")).is_continue());
         let report = sink.finish(Some(Incomplete::Timeout));

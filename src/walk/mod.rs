@@ -36,7 +36,7 @@ pub(crate) mod unmatched;
 mod visitor;
 mod work_queue;
 
-pub(crate) use crate::walk::cursor::{Cursor, Pass, QueryId};
+pub(crate) use crate::walk::cursor::{Cursor, QueryId};
 pub(crate) use crate::walk::directory::{
     DirHandle, DirListing, DirectoryReport, EntryRef, FileId, FilteredDir, OpenCount, OpenDir,
     PendingDir, SkippedEntry,

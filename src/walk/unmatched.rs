@@ -179,7 +179,7 @@ impl EntrySample {
 
     /// The most frequent extensions.
     fn extensions(&self) -> Option<Hint> {
-        let shown = most_frequent(self.paths.iter().filter_map(|(path, _)| extension(path)));
+        let shown = most_frequent_extensions(self.paths.iter().map(|(path, _)| path.as_slice()));
         (!shown.is_empty()).then(|| format!("Files here end in {shown}.").into())
     }
 
@@ -197,6 +197,11 @@ fn extension(path: &[u8]) -> Option<&[u8]> {
     let name = last_name(path);
     let dot = name.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0)?;
     name.get(dot..)
+}
+
+/// The most frequent extensions of these files, each with the number of files.
+pub(crate) fn most_frequent_extensions<'a>(paths: impl Iterator<Item = &'a [u8]>) -> String {
+    most_frequent(paths.filter_map(extension))
 }
 
 /// The names that are most frequent, each with its number.

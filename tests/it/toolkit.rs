@@ -362,6 +362,38 @@ fn text_of(tools: &Toolkit, name: &str, args: &Value) -> String {
 }
 
 #[test]
+fn a_long_list_in_the_compact_style_is_short_and_goes_on() {
+    let workspace = crate::harness::TestWorkspace::new();
+    for number in 0..1200 {
+        workspace.put(format!("{}/{number:04}.rs", number % 2), "");
+    }
+    let tools = Toolkit::new(workspace.open()).with_text_style(ripkit::TextStyle::Compact);
+    let folded = "\n... (40 of 1200); all by directory:\n0/: 600 files\n1/: 600 files\nTo go on, ";
+    for (tool, args) in [("list_files", json!({})), ("find_files", json!({ "pattern": "*.rs" }))] {
+        let text = text_of(&tools, tool, &args);
+        assert!(text.contains(&folded), "{text}");
+        assert_eq!(text.lines().count(), 40 + 4, "{text}");
+        let pages = crate::harness::pages(&tools, tool, &args, None);
+        let paths = pages.iter().flat_map(crate::harness::Said::paths);
+        assert_eq!(paths.collect::<std::collections::BTreeSet<_>>().len(), 1200);
+        let mut asked = args.clone();
+        asked["max_results"] = json!(100);
+        assert_eq!(text_of(&tools, tool, &asked).lines().count(), 100 + 4);
+    }
+    let flat = crate::harness::TestWorkspace::new();
+    for number in 0..1100 {
+        flat.put(format!("{number:04}.{}", if number < 1000 { "rs" } else { "md" }), "");
+    }
+    flat.put("zz/x", "");
+    let tools = Toolkit::new(flat.open()).with_text_style(ripkit::TextStyle::Compact);
+    let text = text_of(&tools, "list_directory", &json!({}));
+    let kinds = "... (40 of 1101): directories (1), .rs (1000), .md (100)\nTo go on, ";
+    assert!(text.contains(kinds) && text.lines().count() == 42, "{text}");
+    let pages = crate::harness::pages(&tools, "list_directory", &json!({}), None);
+    assert_eq!(pages.iter().flat_map(crate::harness::Said::paths).count(), 1101);
+}
+
+#[test]
 fn the_compact_style_says_the_same_in_fewer_words() {
     let workspace = crate::harness::TestWorkspace::new()
         .file("a/b.txt", "one\ntwo\nthree\n")

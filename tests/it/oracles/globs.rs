@@ -59,7 +59,7 @@ pub fn check(data: &[u8]) {
 fn list(tree: &Tree, glob: &str) -> Result<(Vec<String>, bool), ErrorCode> {
     let started = Instant::now();
     let mut args = ListFilesArgs::default().with_pattern(glob);
-    (args.max_depth, args.max_results) = (Some(100), 100_000);
+    (args.max_depth, args.max_results) = (Some(100), Some(100_000));
     let found = tree.scratch.tools.run::<ListFiles>(args, &Call::default());
     assert!(started.elapsed() < PATIENCE, "{glob:?} took {:?}", started.elapsed());
     let found = found.map(|found| (found.files, !found.status.notes.is_empty()));
