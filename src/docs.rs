@@ -36,6 +36,7 @@ guide!(scope, "../docs/scope.md");
 guide!(security, "../docs/security.md");
 guide!(skills, "../docs/skills.md");
 guide!(tools, "../docs/tools.md");
+guide!(tutorial, "../docs/tutorial.md");
 
 /// The README, for its code.
 #[cfg(doctest)]

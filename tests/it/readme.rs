@@ -16,6 +16,9 @@ const ON_REQUEST: &str = "\
     | `undo_change` | Undoes the last change, another one, or all |\n\
     | `run_command` | Runs a shell command, if the host allows it |\n";
 
+/// What Codex reads, in the guide to clients.
+const CODEX: &str = "[mcp_servers.ripkit]\ncommand = \"ripkit\"\nargs = [\"mcp\"]\n";
+
 /// Guides whose programs and commands are run by the tests of the packages that they are about.
 const OF_PACKAGES: [&str; 4] = ["docs/c.md", "docs/node.md", "docs/packages.md", "docs/python.md"];
 
@@ -341,10 +344,15 @@ fn every_block_of_code_is_tested_and_complete() {
                     }
                 }
                 "sh" => {}
+                "python" => {
+                    let test = fs::read_to_string(at("bindings/python/tests/test_guide.py"));
+                    assert!(test.unwrap().contains(&from.path), "{}: not run there", block.place);
+                }
                 // What a host repeats of our manifest.
                 "toml" => {
                     let manifest = fs::read_to_string(at("Cargo.toml")).unwrap();
-                    assert!(manifest.contains(&block.code), "{}: not ours", block.place);
+                    let is_known = manifest.contains(&block.code) || block.code == CODEX;
+                    assert!(is_known, "{}: not ours", block.place);
                 }
                 other => panic!("{}: blocks of {other:?} are not tested", block.place),
             }
@@ -363,7 +371,10 @@ fn crates(code: &str) -> BTreeSet<&str> {
 #[cfg(all(unix, feature = "cli", feature = "mcp"))]
 mod commands {
     use std::env;
+    use std::io::Write;
     use std::process::{Command, Stdio};
+
+    use serde_json::json;
 
     use super::*;
     use crate::harness::{memory_dir, put, skill};
@@ -433,6 +444,62 @@ mod commands {
             run += 1;
         }
         assert!(run > 20, "{run} commands");
+    }
+
+    /// The command lines of our server in the settings of a client, from `ripkit` on.
+    fn servers(settings: &Value, found: &mut Vec<Vec<String>>) {
+        if let Value::Object(object) = settings {
+            let words = |key: &str| match object.get(key) {
+                Some(Value::Array(words)) => words.clone(),
+                Some(word) => vec![word.clone()],
+                None => Vec::new(),
+            };
+            let line = [words("command"), words("args")].concat().into_iter();
+            let line = line.map(|word| word.as_str().expect("a text").to_owned());
+            let line: Vec<String> = line.skip_while(|word| word != "ripkit").collect();
+            found.extend((!line.is_empty()).then_some(line));
+            object.values().for_each(|value| servers(value, found));
+        }
+    }
+
+    #[test]
+    fn every_server_in_the_settings_of_a_client_lists_its_tools() {
+        let home = home();
+        let project = home.path().join("your/project");
+        let mut lines = Vec::new();
+        for block in tested_pages().flat_map(|page| page.blocks()) {
+            if block.language == "json" {
+                servers(&serde_json::from_str(&block.code).expect("JSON"), &mut lines);
+            }
+        }
+        for words in &lines {
+            // What stands for a project in the guide is one here.
+            let here = |word| {
+                if str::starts_with(word, ['/', '$']) { project.as_path() } else { Path::new(word) }
+            };
+            let words = words[1..].iter().map(|word| here(word));
+            let mut command = crate::harness::program();
+            command.args(words).current_dir(&project).env("HOME", home.path());
+            command.env_remove("RIPKIT_ROOT").env_remove("XDG_STATE_HOME");
+            let mut server =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a server");
+            let requests = [
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                    "protocolVersion": "2025-11-25", "capabilities": {},
+                    "clientInfo": { "name": "test", "version": "0" },
+                } }),
+                json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
+            ];
+            let mut input = server.stdin.take().expect("it is a pipe");
+            for request in requests {
+                writeln!(input, "{request}").expect("it reads");
+            }
+            drop(input);
+            let output = server.wait_with_output().expect("it ends");
+            let output = String::from_utf8(output.stdout).expect("a text");
+            assert!(output.contains("\"name\":\"search\""), "{lines:?}: {output}");
+        }
+        assert!(lines.len() >= 6, "{lines:?}");
     }
 
     /// Commands in sentences name subcommands, options and recipes that exist.

@@ -1,4 +1,4 @@
-"""Runs the programs of the guide, as they are pasted."""
+"""Runs the programs of the guides, as they are pasted."""
 
 import re
 import subprocess
@@ -11,20 +11,32 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 PAGES = ["docs/python.md", "bindings/python/README.md"]
 
 
+def programs(page: str) -> list[str]:
+    text = (REPOSITORY / page).read_text()
+    return re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
 class Guide(unittest.TestCase):
+    def run_program(self, program: str) -> str:
+        """What it prints, in a small tree."""
+        with self.subTest(program=program), tempfile.TemporaryDirectory() as directory:
+            (Path(directory) / "src").mkdir()
+            (Path(directory) / "src" / "main.rs").write_text("// TODO: todo\n")
+            command = [sys.executable, "-c", program]
+            ended = subprocess.run(command, cwd=directory, capture_output=True, text=True)
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+            return ended.stdout
+
     def test_every_program_runs_without_a_word_on_standard_error(self) -> None:
-        programs = 0
-        for page in PAGES:
-            text = (REPOSITORY / page).read_text()
-            for program in re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-                programs += 1
-                with self.subTest(program=program), tempfile.TemporaryDirectory() as directory:
-                    (Path(directory) / "src").mkdir()
-                    (Path(directory) / "src" / "main.rs").write_text("// TODO: todo\n")
-                    command = [sys.executable, "-c", program]
-                    ended = subprocess.run(command, cwd=directory, capture_output=True, text=True)
-                    self.assertEqual((ended.returncode, ended.stderr), (0, ""))
-        self.assertGreaterEqual(programs, 6)
+        found = [program for page in PAGES for program in programs(page)]
+        self.assertGreaterEqual(len(found), 7)
+        for program in found:
+            self.run_program(program)
+
+    def test_the_tutorial_prints_what_it_says(self) -> None:
+        program = "".join(programs("docs/tutorial.md"))
+        said = "".join(f"{line}\n" for line in re.findall(r"^#> ?(.*)$", program, re.MULTILINE))
+        self.assertEqual(self.run_program(program), said)
 
 
 if __name__ == "__main__":
