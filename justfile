@@ -128,12 +128,6 @@ miri seeds="8":
     MIRIFLAGS='-Zmiri-many-seeds=0..{{seeds}} -Zmiri-preemption-rate=0.1' \
         cargo +nightly miri test --no-default-features --lib -- pool:: lock::
 
-# Explores all interleavings of threads in the locks of names, with loom.
-models:
-    RUSTFLAGS="${RUSTFLAGS:-} --cfg ripkit_loom" \
-        cargo test --lib --no-default-features \
-        --target-dir "${CARGO_TARGET_DIR:-target}/models" -- --nocapture models::
-
 # Runs ThreadSanitizer on the code that threads share; needs nightly with rust-src.
 sanitize *filters="pool:: lock:: walk:: index:: concurrent:: f8_":
     RUSTFLAGS='-Zsanitizer=thread' cargo +nightly test -Zbuild-std --no-default-features \

@@ -130,7 +130,6 @@ pub mod setup;
 pub mod shell;
 mod shown_files;
 pub mod skills;
-mod sync;
 #[cfg(test)]
 mod test_rng;
 mod text;

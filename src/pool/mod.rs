@@ -10,19 +10,24 @@ mod job;
 mod stuck;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::bounded;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::context::Call;
 use crate::error::Error;
-pub(crate) use crate::sync::lock;
 
 use self::call_threads::CallThreads;
 pub(crate) use self::call_threads::Unfinished;
 pub(crate) use self::job::{Job, panic_text};
 use self::stuck::Stuck;
+
+/// Locks a mutex. A poisoned mutex is used nevertheless: the panic has been reported, and no code
+/// leaves inconsistent data behind while it has a lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How many sets of worker threads are kept for the next calls.
 const MAX_IDLE: usize = 2;

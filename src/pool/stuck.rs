@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::error::{Error, ErrorCode};
-use crate::sync::lock;
+use crate::pool::lock;
 
 /// The work that callers have left, and that has not ended since.
 #[derive(Debug)]

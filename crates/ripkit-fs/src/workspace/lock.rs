@@ -2,17 +2,16 @@
 //! clones.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::os::Identity;
-use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::sync::lock;
 use crate::workspace::{Workspace, WorkspacePath};
-
-/// How often a waiting call checks its deadline.
-const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The placeholder for the directory in keys that are whole paths.
 const NO_DIRECTORY: Identity = Identity { device: 0, inode: 0 };
@@ -57,9 +56,21 @@ pub(super) fn lock_keys(
 
 /// The names that calls are changing.
 #[derive(Debug, Default)]
-pub(super) struct FileLocks {
-    locked: Mutex<HashSet<LockKey>>,
-    released: Condvar,
+pub(super) struct FileLocks(Mutex<Locked>);
+
+#[derive(Debug)]
+struct Locked {
+    names: HashSet<LockKey>,
+    /// Dropped when names are released, which ends every wait for `released`.
+    keeps_waiting: Sender<Infallible>,
+    released: Receiver<Infallible>,
+}
+
+impl Default for Locked {
+    fn default() -> Locked {
+        let (keeps_waiting, released) = bounded(0);
+        Locked { names: HashSet::new(), keeps_waiting, released }
+    }
 }
 
 /// Exclusive access to some names until it is dropped.
@@ -73,45 +84,44 @@ impl FileLocks {
     /// Waits until none of the names is locked and locks all of them at once, so that two calls
     /// never wait for each other. Fails for a call that must stop.
     fn lock(self: &Arc<Self>, keys: Vec<LockKey>, call: &Call) -> Result<FileLock, Incomplete> {
-        let mut locked = self.locked();
+        let (cancelled, deadline) = call.stop_signals();
         loop {
             if let Some(why) = call.stop_reason() {
                 return Err(why);
             }
-            if !keys.iter().any(|key| locked.contains(key)) {
-                break;
+            let mut locked = lock(&self.0);
+            if !keys.iter().any(|key| locked.names.contains(key)) {
+                locked.names.extend(keys.iter().cloned());
+                return Ok(FileLock { locks: self.clone(), keys });
             }
-            let waited = self.released.wait_timeout(locked, CHECK_INTERVAL);
-            (locked, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            let released = locked.released.clone();
+            drop(locked);
+            select! {
+                recv(released) -> _ => {}
+                recv(cancelled) -> _ => {}
+                recv(deadline) -> _ => {}
+            }
         }
-        locked.extend(keys.iter().cloned());
-        Ok(FileLock { locks: self.clone(), keys })
-    }
-
-    fn locked(&self) -> MutexGuard<'_, HashSet<LockKey>> {
-        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        let mut locked = self.locks.locked();
-        self.keys.iter().for_each(|key| {
-            locked.remove(key);
-        });
-        self.locks.released.notify_all();
+        let mut locked = lock(&self.locks.0);
+        for key in &self.keys {
+            locked.names.remove(key);
+        }
+        (locked.keeps_waiting, locked.released) = bounded(0);
     }
 }
 
 #[cfg(test)]
-#[cfg(ripkit_loom)]
-mod models;
-
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -147,7 +157,7 @@ mod tests {
         let enter = |worker: usize| {
             let wanted = [worker, (worker + 1) % 3];
             let keys = wanted.map(|number| key(["a", "b", "c"][number])).to_vec();
-            let lock = locks.lock(keys, &Call::default()).unwrap();
+            let held = locks.lock(keys, &Call::default()).unwrap();
             // Relaxed: only the lock makes the writes of one call visible to the other.
             for user in wanted.map(|number| &users[number]) {
                 assert_eq!(user.load(Ordering::Relaxed), 0, "another call has it");
@@ -157,7 +167,7 @@ mod tests {
             for user in wanted.map(|number| &users[number]) {
                 user.store(0, Ordering::Relaxed);
             }
-            drop(lock);
+            drop(held);
         };
         thread::scope(|scope| {
             for worker in 0..3 {
@@ -168,6 +178,6 @@ mod tests {
                 });
             }
         });
-        assert!(locks.locked().is_empty());
+        assert!(lock(&locks.0).names.is_empty());
     }
 }

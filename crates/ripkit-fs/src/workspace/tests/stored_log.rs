@@ -321,7 +321,8 @@ fn workspaces_that_change_the_same_root_at_once_number_their_changes_without_gap
         }
     });
     let workspace = place.open();
-    let mut numbers: Vec<u64> = steps(&workspace).iter().map(super::super::change_log::LoggedStep::number).collect();
+    let mut numbers: Vec<u64> =
+        steps(&workspace).iter().map(super::super::change_log::LoggedStep::number).collect();
     numbers.dedup();
     assert_eq!(numbers.len(), 100, "{numbers:?}");
     for _ in 0..100 {
@@ -526,7 +527,8 @@ fn what_is_denied_is_neither_listed_nor_undone() {
         [("a", vec![1]), ("d", vec![2]), ("b", vec![3]), ("moved", vec![3]), ("new/", vec![4])]
     {
         let workspace = place.open().deny([glob]).unwrap();
-        let shown: Vec<u64> = steps(&workspace).iter().map(super::super::change_log::LoggedStep::number).collect();
+        let shown: Vec<u64> =
+            steps(&workspace).iter().map(super::super::change_log::LoggedStep::number).collect();
         let wanted: Vec<u64> = (1..=4).filter(|number| !hidden.contains(number)).collect();
         assert_eq!(shown, wanted, "{glob}");
     }
