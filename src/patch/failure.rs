@@ -129,8 +129,7 @@ pub(super) fn report(mut failures: Vec<Failure<'_>>, options: &PlanOptions<'_>) 
     let named = count.saturating_sub(MAX_EXPLAINED).min(MAX_NAMED);
     let left = MAX_MESSAGE_BYTES.saturating_sub(FRAME_BYTES + named * NAMED_BYTES);
     let room = left / count.clamp(1, MAX_EXPLAINED);
-    let first = failures.first().map(|first| (first.code(), first.part.path.clone()));
-    let (code, path) = first.unwrap_or((ErrorCode::Internal, String::new()));
+    let (code, path) = (failures[0].code(), failures[0].part.path.clone());
     for (index, failure) in failures.into_iter().enumerate() {
         let number = index + 1;
         // Writing to a string cannot fail.

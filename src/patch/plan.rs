@@ -702,7 +702,7 @@ impl Planner<'_> {
             match (before.content.exists(), &now.content) {
                 (_, Content::Unknown) | (false, Content::Missing) => continue,
                 (true, Content::Missing) if moved.contains_key(&path) => continue,
-                (true, Content::Missing) => transaction.remove(index)?,
+                (true, Content::Missing) => transaction.remove(index),
                 (true, _) if source.is_none() && before == *now => {
                     let path = self.locked.path(path);
                     self.notes.push(format!("{path} has this content already"));
@@ -716,14 +716,14 @@ impl Planner<'_> {
                             let bytes = bytes.map(|bytes| bytes.to_vec());
                             transaction.rename(from, index, bytes)?;
                         }
-                        (None, Content::Link(text)) => transaction.link(index, text.to_vec())?,
+                        (None, Content::Link(text)) => transaction.link(index, text.to_vec()),
                         (None, content) => {
                             let bytes = content.bytes().expect("what is put beside was read");
                             transaction.write(index, bytes.to_vec())?;
                         }
                     }
                     if let Some(mode) = mode {
-                        transaction.set_mode(index, mode)?;
+                        transaction.set_mode(index, mode);
                     }
                 }
             }

@@ -389,7 +389,7 @@ fn refused(mut errors: Vec<Error>) -> Error {
         let error = error.at(only.path().unwrap_or_default());
         return only.hints().iter().cloned().fold(error, Error::with_hint);
     }
-    let code = errors.first().map_or(ErrorCode::Internal, Error::code);
+    let code = errors[0].code();
     let count = errors.len();
     let lines = errors.iter().map(|error| error.message().to_owned()).collect();
     let message = format!(

@@ -18,6 +18,9 @@ const MAX_SUGGESTIONS: usize = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct FileTypes(GlobSet);
 
+/// Why building the matcher of file types cannot fail.
+const COMPILES: &str = "the globs are those of the library";
+
 impl FileTypes {
     /// Compiles the named types.
     ///
@@ -30,10 +33,13 @@ impl FileTypes {
         let mut set = GlobSetBuilder::new();
         for name in names {
             for definition in named(&definitions, name)? {
-                add_globs(&mut set, definition)?;
+                for glob in definition.globs() {
+                    let glob = GlobBuilder::new(glob).literal_separator(true).build();
+                    set.add(glob.expect(COMPILES));
+                }
             }
         }
-        Ok(FileTypes(set.build().map_err(unusable)?))
+        Ok(FileTypes(set.build().expect(COMPILES)))
     }
 
     /// Whether a file of this name is of one of the types.
@@ -75,18 +81,6 @@ fn named<'a>(definitions: &'a [FileTypeDef], name: &str) -> Result<Vec<&'a FileT
     let is_asked = |definition: &&FileTypeDef| name == ALL || definition.name() == name;
     let found: Vec<&FileTypeDef> = definitions.iter().filter(is_asked).collect();
     if found.is_empty() { Err(unknown(definitions, name)) } else { Ok(found) }
-}
-
-fn add_globs(set: &mut GlobSetBuilder, definition: &FileTypeDef) -> Result<(), Error> {
-    for glob in definition.globs() {
-        set.add(GlobBuilder::new(glob).literal_separator(true).build().map_err(unusable)?);
-    }
-    Ok(())
-}
-
-/// The definitions are those of the library, so this is not the caller's fault.
-fn unusable(error: globset::Error) -> Error {
-    Error::new(ErrorCode::Internal, "the file types cannot be compiled").because(error)
 }
 
 fn unknown(definitions: &[FileTypeDef], name: &str) -> Error {

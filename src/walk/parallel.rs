@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use crate::context::{Call, Incomplete, Progress};
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::pool::{Job, lock};
 use crate::walk::dir_reader::{DirItem, DirReader};
 use crate::walk::directory::{DirectoryReport, PendingDir};
@@ -183,9 +183,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             None => walk.start(ticket, tasks),
         }
         pool.run(&walk, call)?;
-        walk.finish().ok_or_else(|| {
-            Error::new(ErrorCode::Internal, "the results of a walk were taken twice")
-        })
+        Ok(walk.finish())
     }
 
     fn start(&self, ticket: Ticket, tasks: Vec<InitialTask>) {
@@ -345,7 +343,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
 
     /// Hands over everything that is left, behind gaps too; returns the sink, and why there are
     /// gaps.
-    fn finish(&self) -> Option<(S, Option<Incomplete>)> {
+    fn finish(&self) -> (S, Option<Incomplete>) {
         let mut sink = lock(&self.sink);
         self.deliver_to(&mut sink);
         let interrupted = !sink.has_enough && self.interrupted.load(Ordering::Acquire);
@@ -364,7 +362,8 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             self.deliver_to(&mut sink);
         }
         let why = || self.call.stop_reason().unwrap_or(Incomplete::Timeout);
-        Some((sink.sink.take()?, interrupted.then(why)))
+        let sink = sink.sink.take().expect("it is taken back once");
+        (sink, interrupted.then(why))
     }
 }
 

@@ -3,6 +3,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::error::ErrorCode;
 use crate::pool::Pool;
 use crate::walk::WalkRoot;
 use ripkit_fs::Workspace;

@@ -56,7 +56,7 @@ fn remove(
     if expected.is_some() {
         transaction.open(0, expected, call)?;
     }
-    transaction.remove(0)?;
+    transaction.remove(0);
     call.add_notes(transaction.commit(call)?);
     Ok(())
 }

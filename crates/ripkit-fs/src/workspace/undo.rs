@@ -118,20 +118,20 @@ impl<'a> Undo<'a> {
                         if self.transaction.mode(index) != Some(mode.after) {
                             self.add_conflict(index);
                         }
-                        self.transaction.set_mode(origin.unwrap_or(index), mode.before)?;
+                        self.transaction.set_mode(origin.unwrap_or(index), mode.before);
                     }
                 }
                 (Before::Link { text, .. }, After::Content { version, .. }) => {
                     self.check_content(index, *version, call)?;
-                    self.transaction.link(index, text.clone())?;
+                    self.transaction.link(index, text.clone());
                 }
                 (Before::Nothing, After::Content { version, .. }) => {
                     self.check_content(index, *version, call)?;
-                    self.transaction.remove(index)?;
+                    self.transaction.remove(index);
                 }
                 (Before::Nothing, After::Entry(mark)) => {
                     self.check_mark(index, mark)?;
-                    self.transaction.remove(index)?;
+                    self.transaction.remove(index);
                 }
                 (Before::At { .. }, After::Entry(mark)) => {
                     self.check_mark(index, mark)?;
@@ -150,7 +150,7 @@ impl<'a> Undo<'a> {
                 }
                 (Before::Link { text, .. }, After::Nothing | After::Entry(_)) => {
                     self.check_entry(index, &change.after)?;
-                    self.transaction.link(index, text.clone())?;
+                    self.transaction.link(index, text.clone());
                 }
                 _ => return Err(unexpected(self.transaction.path(index))),
             }
@@ -347,9 +347,7 @@ fn conflict(places: &[String], number: u64) -> Error {
 }
 
 fn first(mut errors: Vec<(usize, Error)>, number: u64) -> Error {
-    let Some((_, error)) = (!errors.is_empty()).then(|| errors.swap_remove(0)) else {
-        return Error::new(ErrorCode::Internal, "a change cannot be undone, without a reason");
-    };
+    let (_, error) = errors.swap_remove(0);
     let path = error.path().unwrap_or_default().to_owned();
     match error.code() {
         ErrorCode::FileNotFound | ErrorCode::FileAlreadyExists | ErrorCode::InvalidPath => {

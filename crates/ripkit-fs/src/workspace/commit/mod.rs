@@ -57,7 +57,8 @@ const MAX_KEPT: usize = 2;
 /// Changes of several files that are made together or not at all; see [`Workspace::begin`].
 ///
 /// The files are locked against other calls of this process until it is dropped. Dropping it without
-/// [`Transaction::commit`] changes nothing. Files are named by their index in the list of paths.
+/// [`Transaction::commit`] changes nothing. Files are named by their index in the list of paths; every method
+/// panics at another index.
 ///
 /// A process that is killed leaves a journal in the root, from which the next change of any file, or
 /// [`Workspace::recover`], restores the old state. Other readers may see some files with their new
@@ -200,10 +201,9 @@ impl Transaction {
         Transaction { undoes: Some(step.clone()), ..self }
     }
 
-    /// The path of a file relative to the workspace, as in messages; empty for an index that
-    /// [`Workspace::begin`] did not get.
+    /// The path of a file relative to the workspace, as in messages.
     pub fn path(&self, index: usize) -> &str {
-        self.entries.get(index).map_or("", |entry| entry.text.as_str())
+        &self.entries[index].text
     }
 
     /// Reads a file; `None` if it does not exist. The commit fails with `CONFLICT` if it is another
@@ -219,7 +219,7 @@ impl Transaction {
         limit: usize,
         call: &Call,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let path = self.entry(index)?.place(&self.workspace)?.into_owned();
+        let path = self.entries[index].place(&self.workspace)?.into_owned();
         let read = read(&self.workspace, &path, limit, call)?;
         let (seen, content) = match read {
             None => (Seen::Nothing, None),
@@ -231,7 +231,7 @@ impl Transaction {
             }
             _ => None,
         };
-        let entry = self.entry_mut(index)?;
+        let entry = &mut self.entries[index];
         (entry.seen, entry.content) = (Some(seen), kept);
         Ok(content)
     }
@@ -274,14 +274,14 @@ impl Transaction {
 
     /// Identifies the file that was read, whatever its name; `None` if none was.
     pub fn identity(&self, index: usize) -> Option<Identity> {
-        Some(self.entries.get(index)?.seen?.stat()?.identity)
+        Some(self.entries[index].seen?.stat()?.identity)
     }
 
     /// Remembers what is at a path, like [`Transaction::read`], but for the content; `None` if there is
     /// nothing.
     pub(super) fn mark(&mut self, index: usize) -> Result<Option<FileMark>, Error> {
-        let seen = Seen::at(&*self.entry(index)?.place(&self.workspace)?)?;
-        self.entry_mut(index)?.seen = Some(seen);
+        let seen = Seen::at(&*self.entries[index].place(&self.workspace)?)?;
+        self.entries[index].seen = Some(seen);
         Ok(seen.stat().map(FileMark::from))
     }
 
@@ -289,10 +289,10 @@ impl Transaction {
     /// exist.
     ///
     /// # Errors
-    /// `INTERNAL` for an index that [`Workspace::begin`] did not get.
+    /// Failures to keep the content.
     pub fn write(&mut self, index: usize, content: Vec<u8>) -> Result<(), Error> {
         let content = self.store(index, Cow::Owned(content))?;
-        self.entry_mut(index)?.change = Staged::Write(content);
+        self.entries[index].change = Staged::Write(content);
         Ok(())
     }
 
@@ -303,17 +303,13 @@ impl Transaction {
 
     /// Stages the permissions that the file gets with the content that is staged for it; those of a new
     /// file before the umask.
-    ///
-    /// # Errors
-    /// Those of [`Transaction::write`].
-    pub fn set_mode(&mut self, index: usize, mode: u32) -> Result<(), Error> {
-        self.entry_mut(index)?.mode = Some(mode);
-        Ok(())
+    pub fn set_mode(&mut self, index: usize, mode: u32) {
+        self.entries[index].mode = Some(mode);
     }
 
     /// The permissions of the file that was read.
     pub fn mode(&self, index: usize) -> Option<u32> {
-        Some(self.entries.get(index)?.seen?.stat()?.mode & 0o7777)
+        Some(self.entries[index].seen?.stat()?.mode & 0o7777)
     }
 
     /// The text of the link at a path, like [`Transaction::read`]; `None` if there is no link.
@@ -321,7 +317,7 @@ impl Transaction {
     /// # Errors
     /// Those of [`Transaction::read`].
     pub fn read_link(&mut self, index: usize) -> Result<Option<Vec<u8>>, Error> {
-        let path = self.entry(index)?.place(&self.workspace)?.into_owned();
+        let path = self.entries[index].place(&self.workspace)?.into_owned();
         if path.kind() != Some(Kind::Link) {
             return Ok(None);
         }
@@ -336,33 +332,32 @@ impl Transaction {
     /// # Errors
     /// `INVALID_PATH`.
     pub fn check_link(&self, index: usize, text: &[u8]) -> Result<(), Error> {
-        check_new_link(&self.workspace, &self.entry(index)?.relative, text)
+        check_new_link(&self.workspace, &self.entries[index].relative, text)
     }
 
     /// Stages the removal of a file or link.
-    ///
-    /// # Errors
-    /// Those of [`Transaction::write`].
-    pub fn remove(&mut self, index: usize) -> Result<(), Error> {
-        self.entry_mut(index)?.change = Staged::Remove;
-        Ok(())
+    pub fn remove(&mut self, index: usize) {
+        self.entries[index].change = Staged::Remove;
     }
 
     /// Stages a move of a file or link to another path of the transaction, which must not exist, with
     /// new content or unchanged.
     ///
     /// # Errors
-    /// Those of [`Transaction::write`].
+    /// Failures to keep the content.
+    ///
+    /// # Panics
+    /// If an index is none of the transaction.
     pub fn rename(
         &mut self,
         from: usize,
         to: usize,
         content: Option<Vec<u8>>,
     ) -> Result<(), Error> {
-        self.entry(to)?;
+        assert!(to < self.entries.len(), "the transaction has no path {to}");
         let content = content.map(|content| self.store(from, Cow::Owned(content))).transpose()?;
         let rename = Rename { to, content, is_own_name: false, tree: None };
-        self.entry_mut(from)?.change = Staged::Rename(rename);
+        self.entries[from].change = Staged::Rename(rename);
         Ok(())
     }
 
@@ -384,12 +379,8 @@ impl Transaction {
     }
 
     /// Stages a link to `text`, which takes the place of the file or link that was seen there.
-    ///
-    /// # Errors
-    /// Those of [`Transaction::write`].
-    pub fn link(&mut self, index: usize, text: Vec<u8>) -> Result<(), Error> {
-        self.entry_mut(index)?.change = Staged::Link(text);
-        Ok(())
+    pub fn link(&mut self, index: usize, text: Vec<u8>) {
+        self.entries[index].change = Staged::Link(text);
     }
 
     /// Stages a directory and those above it.
@@ -514,14 +505,6 @@ impl Transaction {
         let text = self.path(index);
         stored.map_err(|error| Error::io("keep the content of", text, error))
     }
-
-    fn entry(&self, index: usize) -> Result<&Entry, Error> {
-        self.entries.get(index).ok_or_else(no_such_file)
-    }
-
-    fn entry_mut(&mut self, index: usize) -> Result<&mut Entry, Error> {
-        self.entries.get_mut(index).ok_or_else(no_such_file)
-    }
 }
 
 /// The directories that were made, from the top.
@@ -600,8 +583,4 @@ fn same_file(path: &WorkspacePath, text: &str, earlier: &str) -> Error {
     Error::new(ErrorCode::InvalidArgument, message)
         .at(path.as_str())
         .with_hint("Make one change of the two.")
-}
-
-fn no_such_file() -> Error {
-    Error::new(ErrorCode::Internal, "the transaction has no such file; nothing was changed")
 }

@@ -157,7 +157,7 @@ const DEEDS: [(&str, Deed); 11] = [
                 transaction.read(index, 1000, &call())?;
             }
             transaction.write(0, b"new a\n".to_vec())?;
-            transaction.remove(1)?;
+            transaction.remove(1);
             transaction.rename(2, 3, Some(b"new c\n".to_vec()))?;
             transaction.write(4, b"new\n".to_vec())
         })

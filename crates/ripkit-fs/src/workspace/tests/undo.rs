@@ -158,23 +158,23 @@ fn transaction(
     if is_restorable(workspace, one) {
         transaction.write(0, text.into())?;
         if random.below(2) == 0 {
-            transaction.set_mode(0, [0o644, 0o755, 0o600][random.below(3)])?;
+            transaction.set_mode(0, [0o644, 0o755, 0o600][random.below(3)]);
         }
     }
     if is_restorable(workspace, other) {
         transaction.mark(1)?;
         match random.below(3) {
-            0 => transaction.remove(1)?,
-            1 => transaction.link(1, text.trim().into())?,
+            0 => transaction.remove(1),
+            1 => transaction.link(1, text.trim().into()),
             _ if transaction.read_link(1)?.is_some() => transaction.write(1, text.into())?,
-            _ => transaction.link(1, b"d/e".to_vec())?,
+            _ => transaction.link(1, b"d/e".to_vec()),
         }
     }
     let is_written = random.below(2) == 0 && third != "link" && is_restorable(workspace, third);
     let new = is_written.then(|| text.as_bytes().to_vec());
     transaction.rename(2, 3, new)?;
     if is_written && random.below(2) == 0 {
-        transaction.set_mode(3, 0o711)?;
+        transaction.set_mode(3, 0o711);
     }
     transaction.commit(call).map(drop)
 }
@@ -367,7 +367,7 @@ fn a_transaction_removes_and_moves_several_names_of_a_file_and_is_undone() {
         for (from, place) in [first, second].into_iter().enumerate() {
             assert!(transaction.read(from, 100, &call).unwrap().is_some());
             match place {
-                None => transaction.remove(from).unwrap(),
+                None => transaction.remove(from),
                 Some(_) => transaction.rename(from, from + 2, None).unwrap(),
             }
         }
@@ -557,7 +557,7 @@ fn a_review_sees_what_is_written_and_can_refuse_it() {
     let mut transaction =
         workspace.begin(&[("b", Access::Change), ("c", Access::Entry)], &call).unwrap();
     transaction.write(0, b"new\n".to_vec()).unwrap();
-    transaction.remove(1).unwrap();
+    transaction.remove(1);
     let error = transaction.commit(&call).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
@@ -720,7 +720,7 @@ fn what_others_appended_between_two_changes_is_never_undone_with_them() {
         |workspace, call| {
             let mut transaction = workspace.begin(&[("new", Access::Entry)], call).unwrap();
             transaction.read(0, 1000, call)?;
-            transaction.remove(0)?;
+            transaction.remove(0);
             transaction.commit(call).map(drop)
         },
         |workspace, call| workspace.write("new", b"written\n", call).map(drop),
