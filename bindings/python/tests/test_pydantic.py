@@ -98,7 +98,8 @@ class Pydantic(unittest.TestCase):
         self.assertEqual(properties["width"]["description"], "How wide. At least 2. Default: 3.")
         self.assertEqual(spec["inputSchema"]["required"], ["at"])
         self.assertEqual(tools.call("draw", {"at": {"x": 1}}).text, "x=1 y=0 color=<Color.RED: 'red'> Color.RED 3")
-        for wrong in ({"at": {}}, {"at": {"x": 1}, "width": 1}):
+        missing: dict[str, Any] = {"at": {}}
+        for wrong in (missing, {"at": {"x": 1}, "width": 1}):
             self.assertEqual(tools.call("draw", wrong).code, "INVALID_ARGUMENT")
 
     def test_what_the_schema_cannot_express_is_refused_by_pydantic(self) -> None:

@@ -49,7 +49,7 @@ class ToolCall:
         """The id that the host gave the call, or None."""
 
     @property
-    def _host(self) -> _Host: ...
+    def _host(self) -> Optional[_Host]: ...
     def report(self, files: int, results: int = 0) -> None:
         """Reports progress to the host: files scanned and results found so far."""
 

@@ -1,5 +1,6 @@
 """Tools that are Python functions."""
 
+import contextvars
 import json
 from binascii import b2a_base64
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -102,7 +103,8 @@ class Tool:
 
     def _run(self, call: ToolCall, arguments: str) -> tuple[str, str, list[tuple[str, str]]]:
         """What the extension module calls: arguments and data are JSON."""
-        context, loop = call._host
+        # Without them if what called is not `Toolkit.call` or `acall`.
+        context, loop = call._host or (contextvars.copy_context(), None)
         try:
             return context.copy().run(self._results, call, json.loads(arguments), loop)
         except Exception:
