@@ -1,14 +1,21 @@
-//! Which files a model has seen, so that it cannot overwrite content that it does not know.
+//! Which files a model has seen, so that it cannot overwrite content that it does not know, and hears what
+//! changed since.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ripkit_edit::diff;
 
 use crate::error::{Error, ErrorCode};
-use ripkit_fs::{Hint, Version, WorkspacePath};
+use ripkit_fs::{Hint, Version, VersionToken, Workspace, WorkspacePath};
 
 /// The maximum number of files that are recorded; beyond it the least recently shown one is
 /// dropped.
 const MAX_FILES: usize = 10_000;
+
+/// The largest content that is kept, and the most bytes of contents.
+pub(crate) const MAX_CONTENT: usize = 256 << 10;
+const MAX_CONTENTS: usize = 16 << 20;
 
 /// The version of each file that was last shown or written, and how much of it.
 #[derive(Debug, Default)]
@@ -17,6 +24,9 @@ pub(crate) struct ShownFiles(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     files: HashMap<Vec<u8>, Shown>,
+    /// Contents of small files, by path and version, the latest last.
+    contents: VecDeque<(Vec<u8>, Version, Arc<[u8]>)>,
+    content_bytes: usize,
     /// A logical clock, to find the least recently shown file.
     clock: u64,
 }
@@ -35,6 +45,42 @@ pub(crate) struct ShownPage {
     pub(crate) first: i64,
     pub(crate) last: i64,
     pub(crate) reaches_end: bool,
+}
+
+/// Bytes of the change that an error shows.
+const MAX_CHANGE: usize = 4000;
+
+/// The content that a file had in a version, if a model has seen it or the log of changes has it.
+pub(crate) fn earlier_content(
+    shown: Option<&ShownFiles>,
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    version: VersionToken,
+) -> Option<Arc<[u8]>> {
+    if let Some(seen) = shown.and_then(|shown| shown.content(path.relative(), version)) {
+        return Some(seen);
+    }
+    let log = workspace.change_log()?;
+    let steps = log.steps(workspace).steps;
+    let changes =
+        steps.iter().rev().flat_map(|step| step.changes().iter().map(move |it| (step, it)));
+    let mut changes = changes.filter(|(_, change)| change.path() == path.relative());
+    changes.find_map(|(step, change)| {
+        let old = log.old_files(workspace, step, change);
+        // What is too large, or has left the log, is not known.
+        let old = old.iter().find(|(below, _)| below.is_empty())?.1.read().ok()??;
+        version.matches(Version::of(&old)).then(|| old.as_ref().into())
+    })
+}
+
+/// The error for a file that has changed, with what changed since the version that is known.
+pub(crate) fn changed_since(error: &Error, known: &[u8], present: &[u8]) -> Error {
+    let path = error.path().unwrap_or_default();
+    let change = diff::compare(path, Some(known), present, MAX_CHANGE);
+    let message = format!("{}. Since then:\n{}\n", error.message(), change.trim_end());
+    let conflict = Error::new(ErrorCode::Conflict, message).at(path);
+    conflict
+        .with_hint("If your change still fits, repeat it with the version that the file has now.")
 }
 
 impl ShownFiles {
@@ -62,6 +108,30 @@ impl ShownFiles {
         if let Some(known) = self.get(path).filter(|known| known.version == old) {
             self.set(path, new, known.next_line);
         }
+    }
+
+    /// Keeps the content of a small file, with which a later change of an older version can be merged.
+    pub(crate) fn keep(&self, path: &[u8], content: &[u8]) {
+        if content.len() > MAX_CONTENT {
+            return;
+        }
+        let version = Version::of(content);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.contents.retain(|(known, of, _)| known != path || *of != version);
+        state.contents.push_back((path.to_vec(), version, content.into()));
+        state.content_bytes = state.contents.iter().map(|(_, _, content)| content.len()).sum();
+        while state.content_bytes > MAX_CONTENTS {
+            let oldest = state.contents.pop_front().expect("contents have the bytes");
+            state.content_bytes -= oldest.2.len();
+        }
+    }
+
+    /// The content of a file in this version, if it was kept.
+    pub(crate) fn content(&self, path: &[u8], version: VersionToken) -> Option<Arc<[u8]>> {
+        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut contents = state.contents.iter();
+        let found = contents.find(|(known, of, _)| known == path && version.matches(*of));
+        found.map(|(_, _, content)| content.clone())
     }
 
     /// Refuses to overwrite a file of this version, unless all of it was shown; `None` means a file

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::index::{Index, IndexView};
 use crate::output::Output;
 use crate::pool::Pool;
-use crate::shown_files::ShownFiles;
+use crate::shown_files::{self, ShownFiles};
 use crate::text_format::TextFormat;
 use crate::walk::{DirSource, Scope};
-use ripkit_fs::Workspace;
+use ripkit_fs::{VersionToken, Workspace, WorkspacePath};
 
 /// A tool: a name, typed arguments, typed output and a function between them.
 ///
@@ -150,6 +150,15 @@ pub struct ToolContext<'a> {
 }
 
 impl ToolContext<'_> {
+    /// The content that a file had in a version, if it is known.
+    pub(crate) fn earlier_content(
+        &self,
+        path: &WorkspacePath,
+        version: VersionToken,
+    ) -> Option<Arc<[u8]>> {
+        shown_files::earlier_content(self.shown, self.workspace, path, version)
+    }
+
     /// The view of the index for one call, which begins now.
     pub(crate) fn index_view(&self) -> Option<IndexView> {
         self.index.map(Index::begin)

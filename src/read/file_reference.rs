@@ -27,7 +27,8 @@ pub(crate) enum Part {
 
 impl FileReference {
     /// Resolves the text as a path. If no such file exists, it tries the forms `src/a.rs:42`,
-    /// `src/a.rs#name`, `file:///src/a.rs` and `@src/a.rs`, then a name that is confusable with the path.
+    /// `src/a.rs#name`, `file:///src/a.rs` and `@src/a.rs`, then a name that is confusable with the path, then
+    /// the only file that can be meant.
     pub(crate) fn resolve(workspace: &Workspace, text: &str) -> Result<FileReference, Error> {
         let error = match workspace.resolve(text, Access::Read) {
             Ok(path) => return Ok(FileReference { path, part: Part::All, note: None }),
@@ -46,22 +47,30 @@ impl FileReference {
             // Compilers add the column: `src/a.rs:42:7`.
             spellings.extend([Some((name, lines)), split_lines(name)].into_iter().flatten());
         }
-        let found =
-            spellings.into_iter().filter(|(name, _)| *name != text).find_map(|(name, part)| {
-                let path = workspace.resolve(name, Access::Read).ok()?;
-                let taken =
-                    || format!("path: took {} as {path}", escape::exact_path(text.as_bytes()));
-                let note = is_marked.then(|| match part {
-                    Part::Lines(first, None) => format!("{}, line {first}", taken()),
-                    _ => taken(),
-                });
-                Some(FileReference { path, part, note })
+        let others = spellings.iter().filter(|(name, _)| *name != text).cloned();
+        let found = others.into_iter().find_map(|(name, part)| {
+            let path = workspace.resolve(name, Access::Read).ok()?;
+            let taken = || format!("path: took {} as {path}", escape::exact_path(text.as_bytes()));
+            let note = is_marked.then(|| match part {
+                Part::Lines(first, None) => format!("{}, line {first}", taken()),
+                _ => taken(),
             });
+            Some(FileReference { path, part, note })
+        });
         if let Some(found) = found {
             return Ok(found);
         }
         // A model often cannot write the real name, because it reads both as the same tokens.
-        let Ok(Some(path)) = workspace.find_lookalike(text) else { return Err(error) };
+        let Ok(Some(path)) = workspace.find_lookalike(text) else {
+            let only = spellings.into_iter().find_map(|(name, part)| {
+                let path = workspace.find_only_meant(name).ok()??;
+                let asked = escape::exact_path(name.as_bytes());
+                let note =
+                    format!("path: {asked} does not exist; took {path}, which alone can be meant");
+                (!path.is_directory()).then_some(FileReference { path, part, note: Some(note) })
+            });
+            return only.ok_or(error);
+        };
         let bytes = escape::unescape(text).unwrap_or_else(|| text.as_bytes().to_vec());
         let Ok(asked) = str::from_utf8(&bytes) else { return Err(error) };
         let real = confusable::escaped(path.as_str(), asked);

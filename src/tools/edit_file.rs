@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
+use ripkit_edit::merge::merge;
 use ripkit_edit::text::counted;
-use ripkit_edit::{CopiedLines, NewLines, Options, RefusalKind, diff};
+use ripkit_edit::{CopiedLines, NewLines, Options, Refusal, RefusalKind, Splice, diff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +17,11 @@ use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::refusal;
+use crate::shown_files::changed_since;
 use crate::text::placeholder;
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
-use ripkit_fs::{Access, Expected, Hint, Version, WriteGuard, escape};
+use ripkit_fs::{Access, Expected, Hint, Version, VersionToken, WriteGuard, escape};
 
 /// Replaces `old_text`, which must be in the file exactly once, or `lines`, by `new_text`; or several
 /// of them, with `edits`.
@@ -56,7 +59,7 @@ pub struct EditFileArgs {
     /// How `old_text` is compared.
     #[serde(default, rename = "match")]
     pub matching: Matching,
-    /// Only if the file has this version.
+    /// The version that was read; what changed since in other lines is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_NAME_CHARS))]
     pub expected_version: Option<String>,
@@ -273,12 +276,14 @@ impl Tool for EditFile {
             options.with_replace_all(replace_all).with_max_bytes(context.limits.file_bytes)
         };
         let may_create = creates(&edits).is_some();
-        let guard = lock_and_read(context, &args, may_create, |error, bytes| {
-            conflict(error, bytes, &edits, &options(""))
-        })?;
-        let Some(old) = guard.content() else {
+        let (guard, stale) = lock_and_read(context, &args, may_create)?;
+        let Some(present) = guard.content() else {
             return create(context, &args, &edits, guard);
         };
+        let base =
+            stale.map(|stale| known_base(context, (&guard, present), stale, &edits, &options("")));
+        let base = base.transpose()?;
+        let old = base.as_ref().map_or(present, |(_, base)| base);
         let path = guard.path().as_str().to_owned();
         let omission = edits.iter().find_map(|edit| edit.refuse_omissions(&path, old).err());
         let omission = match omission {
@@ -294,20 +299,11 @@ impl Tool for EditFile {
         let options = options(&shown);
         let edited = ripkit_edit::apply(old, &changes, &options);
         let mut edited = edited.map_err(|refusal| {
+            if let Some((error, base)) = &base {
+                return changed_since(error, base, present);
+            }
             let error = refusal::error_of(&refusal, &path, old, &options, context.call);
-            if refusal.kind() == RefusalKind::NotFound && builds_on_others(&edits, refusal.index())
-            {
-                return error.with_hint("All edits match the file as it is, not after the others.");
-            }
-            if refusal.kind() != RefusalKind::NotUnique {
-                return error;
-            }
-            let version = Version::of(old).short();
-            error.with_hint(Hint::argument_name(
-                "To change one of them, name it with ",
-                "lines",
-                format!(" by its first and last line, and give the version {version}."),
-            ))
+            with_next_step(error, &refusal, &edits, old)
         })?;
         if let Some(error) = omission {
             let old_texts = edits.iter().filter_map(|edit| match edit.old {
@@ -320,19 +316,14 @@ impl Tool for EditFile {
             }
         }
         let count = edited.match_counts.iter().sum::<usize>() as u64;
-        if let Some(expected) = args.expected_count.filter(|expected| u64::from(*expected) != count)
-        {
-            let places = counted(count, "place", "places");
-            let message = format!(
-                "expected_count is {expected}, and this would edit {places} in {shown}; nothing was changed"
-            );
-            let error = Error::new(ErrorCode::Conflict, message).at(&path);
-            return Err(error.with_hint(Hint::argument(
-                "If all of them are meant, pass ",
-                "expected_count",
-                count,
-                ".",
-            )));
+        refuse_other_count(args.expected_count, count, &path)?;
+        if let Some((error, base)) = &base {
+            let merged = merge(base, present, &edited.content);
+            edited.content = merged.map_err(|_| changed_since(error, base, present))?;
+            edited.splices = vec![Splice::between(present, &edited.content)];
+            edited
+                .notes
+                .push(format!("{shown} has changed since, in other lines, and keeps that change"));
         }
         edited.notes.extend(copied.into_iter().flatten());
         let room = context.limits.text_bytes / 2;
@@ -342,7 +333,7 @@ impl Tool for EditFile {
             new_lines: edited.line_stats.new as u64,
             replacements: count,
             match_kind: edited.match_kinds.iter().copied().max().unwrap_or(MatchKind::Exact),
-            diff: diff::unified(&path, old, &edited.content, &edited.splices, room),
+            diff: diff::unified(&path, present, &edited.content, &edited.splices, room),
             version: Version::of(&edited.content).to_string(),
             dry_run: args.dry_run,
             shows_diff: args.show_diff,
@@ -351,7 +342,11 @@ impl Tool for EditFile {
             relative_path: path,
         };
         if !args.dry_run {
-            let (path, versions) = (guard.path().clone(), [old, &edited.content].map(Version::of));
+            let path = guard.path().clone();
+            let versions = [present, &edited.content].map(Version::of);
+            if let Some(shown) = context.shown {
+                shown.keep(path.relative(), &edited.content);
+            }
             report.notes.extend(guard.replace(edited.content, context.call)?);
             if let Some(shown) = context.shown {
                 shown.record_edit(path.relative(), versions[0], versions[1]);
@@ -359,6 +354,64 @@ impl Tool for EditFile {
         }
         Ok(report)
     }
+}
+
+/// The error of an edit of another version, and the content of that version, with which the edit can be
+/// merged.
+///
+/// # Errors
+/// `CONFLICT` where the content is not known, or where the lines to copy may be those of now.
+fn known_base(
+    context: &ToolContext<'_>,
+    (guard, present): (&WriteGuard, &[u8]),
+    (error, version): (Error, VersionToken),
+    edits: &[EditParts<'_>],
+    options: &Options<'_>,
+) -> Result<(Error, Arc<[u8]>), Error> {
+    let Some(base) = context.earlier_content(guard.path(), version) else {
+        return Err(conflict(error, present, edits, options));
+    };
+    if edits.iter().any(|edit| matches!(edit.new, NewPart::Copy(_))) {
+        return Err(changed_since(&error, &base, present));
+    }
+    Ok((error, base))
+}
+
+/// Adds what can be done about a refused edit of the content.
+fn with_next_step(
+    error: Error,
+    refusal: &Refusal,
+    edits: &[EditParts<'_>],
+    content: &[u8],
+) -> Error {
+    match refusal.kind() {
+        RefusalKind::NotFound if builds_on_others(edits, refusal.index()) => {
+            error.with_hint("All edits match the file as it is, not after the others.")
+        }
+        RefusalKind::NotUnique => {
+            let version = Version::of(content).short();
+            error.with_hint(Hint::argument_name(
+                "To change one of them, name it with ",
+                "lines",
+                format!(" by its first and last line, and give the version {version}."),
+            ))
+        }
+        _ => error,
+    }
+}
+
+/// Refuses another number of places than expected.
+fn refuse_other_count(expected: Option<u32>, count: u64, path: &str) -> Result<(), Error> {
+    let Some(expected) = expected.filter(|expected| u64::from(*expected) != count) else {
+        return Ok(());
+    };
+    let (places, shown) =
+        (counted(count, "place", "places"), escape::display_path(path.as_bytes()));
+    let message = format!(
+        "expected_count is {expected}, and this would edit {places} in {shown}; nothing was changed"
+    );
+    let hint = Hint::argument("If all of them are meant, pass ", "expected_count", count, ".");
+    Err(Error::new(ErrorCode::Conflict, message).at(path).with_hint(hint))
 }
 
 /// Whether the text that an edit replaces is one that another edit of the call puts in.
@@ -561,14 +614,13 @@ fn parts<'a>(
     }
 }
 
-/// Locks and reads the file, which must be there unless the edit may create it, and have the expected
-/// version. For another version, `conflict` makes the error from the content.
+/// Locks and reads the file, which must be there unless the edit may create it. If it has another version
+/// than the expected one, that one and the error are returned too.
 fn lock_and_read(
     context: &ToolContext<'_>,
     args: &EditFileArgs,
     may_create: bool,
-    conflict: impl FnOnce(Error, &[u8]) -> Error,
-) -> Result<WriteGuard, Error> {
+) -> Result<(WriteGuard, Option<(Error, VersionToken)>), Error> {
     let path = &args.path;
     let expected = Expected::parse_version(args.expected_version.as_deref())?;
     let access = if may_create { Access::Write } else { Access::Change };
@@ -579,21 +631,19 @@ fn lock_and_read(
     })?;
     if guard.size().is_none() {
         if may_create && expected.is_none() {
-            return Ok(guard);
+            return Ok((guard, None));
         }
         return Err(missing(path, &Error::new(ErrorCode::FileNotFound, "")));
     }
     guard.read(context.limits.file_bytes)?;
-    if let Some(expected) = expected {
-        let expected = guard.expect(Expected::Version(expected), context.call);
-        if let Err(error) = expected {
-            return Err(match guard.content() {
-                Some(bytes) if error.code() == ErrorCode::Conflict => conflict(error, bytes),
-                _ => error,
-            });
+    let Some(expected) = expected else { return Ok((guard, None)) };
+    match guard.expect(Expected::Version(expected), context.call) {
+        Ok(()) => Ok((guard, None)),
+        Err(error) if error.code() == ErrorCode::Conflict && guard.content().is_some() => {
+            Ok((guard, Some((error, expected))))
         }
+        Err(error) => Err(error),
     }
-    Ok(guard)
 }
 
 /// The error for a file of another version, with its present text.

@@ -18,7 +18,7 @@ use crate::read::image::{Image, ImageFormat};
 use crate::read::page::CutLine;
 use crate::read::{self, PageOptions, TextPage, TotalLines, page};
 pub use crate::read::{Encoding, LineEnding};
-use crate::shown_files::{ShownFiles, ShownPage};
+use crate::shown_files::{self, ShownFiles, ShownPage};
 use crate::text::line_number::LineNumber;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -315,6 +315,12 @@ fn read_part(
     };
     if let Some(shown) = context.shown {
         answer.record(&path, shown);
+        // What cannot be read again is only not known later.
+        if answer.version.is_some()
+            && let Ok(whole) = path.read(shown_files::MAX_CONTENT)
+        {
+            shown.keep(path.relative(), &whole);
+        }
     }
     if lines.1.is_none() && answer.start_line == Some(1) && !args.raw {
         answer.outline_rest(context, &path);

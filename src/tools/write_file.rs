@@ -12,6 +12,7 @@ use crate::arguments::{self, MAX_NAME_CHARS, MAX_PATH_CHARS, impl_with_fields};
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::read::pasted_page::{self, PageSign};
+use crate::shown_files::changed_since;
 use crate::text::{decode, placeholder};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -151,8 +152,18 @@ impl Tool for WriteFile {
         let new = &*new;
         match (must_be, context.shown) {
             (Some(must_be), _) => {
-                let expected = guard.expect(must_be, context.call);
-                expected.map_err(|error| conflict(error, guard.content(), new))?;
+                if let Err(error) = guard.expect(must_be, context.call) {
+                    let known = match must_be {
+                        Expected::Version(version) => {
+                            context.earlier_content(guard.path(), version)
+                        }
+                        Expected::Absent => None,
+                    };
+                    return Err(match (known, guard.content()) {
+                        (Some(known), Some(present)) => changed_since(&error, &known, present),
+                        (_, present) => conflict(error, present, new),
+                    });
+                }
             }
             (None, Some(shown)) if guard.size().is_some() && guard.content() != Some(new) => {
                 shown.check_overwrite(guard.path(), guard.content().map(Version::of))?;
@@ -176,6 +187,7 @@ impl Tool for WriteFile {
             written.notes.extend(guard.replace(new.to_vec(), context.call)?);
             if let Some(shown) = context.shown {
                 shown.record_whole(&path, version);
+                shown.keep(path.relative(), new);
             }
         }
         Ok(written)

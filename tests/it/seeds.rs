@@ -1007,7 +1007,7 @@ fn a_missing_path_is_file_not_found_in_every_tool() {
         ("find_files", json!({ "pattern": "*", "path": "mian.rs" })),
         ("list_directory", json!({ "path": "mian.rs" })),
         ("read_file", json!({ "path": "mian.rs" })),
-        ("read_file", json!({ "path": "nowhere/main.rs" })),
+        ("read_file", json!({ "path": "nowhere/mian.rs" })),
     ] {
         let said = workspace.call(tool, arguments).fails_with(ErrorCode::FileNotFound);
         said.mentions("rs");

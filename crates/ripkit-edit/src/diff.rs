@@ -64,10 +64,16 @@ pub fn compare(path: &str, old: Option<&[u8]>, new: &[u8], limit_bytes: usize) -
     let old_name = if old.is_some() { header_name("a", path) } else { "/dev/null".to_owned() };
     let (old, new) = (DecodedText::new(old.unwrap_or_default()), DecodedText::new(new));
     let (old, new) = (old.bytes(), new.bytes());
-    let (head, tail) = common_ends(old, new);
-    let splice = Splice { old: head..old.len() - tail, new: head..new.len() - tail };
-    let input = DiffInput::around(old, new, &[splice]);
+    let input = DiffInput::around(old, new, &[Splice::between(old, new)]);
     input.show((&old_name, &header_name("b", path)), limit_bytes)
+}
+
+impl Splice {
+    /// The one splice that makes the new content of the old, between what both have at their ends.
+    pub fn between(old: &[u8], new: &[u8]) -> Splice {
+        let (head, tail) = common_ends(old, new);
+        Splice { old: head..old.len() - tail, new: head..new.len() - tail }
+    }
 }
 
 /// The diff of a file that was removed; empty if it was empty. Cut as [`unified`] is.

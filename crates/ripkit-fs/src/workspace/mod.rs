@@ -580,6 +580,17 @@ impl Workspace {
         found.map(|found| self.permitted(path, found)).transpose()
     }
 
+    /// Resolves the only existing path that this one, which does not exist, can mean: it has other separators or a
+    /// prefix too many, or it is the only one of its name in the tree, as far as the tree is small enough
+    /// to be looked through. The deny rules apply to the result.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`], but for `FILE_NOT_FOUND`.
+    pub fn find_only_meant(&self, path: &str) -> Result<Option<WorkspacePath>, Error> {
+        let found = resolve::find_only_meant(self, path)?;
+        found.map(|found| self.permitted(path, found)).transpose()
+    }
+
     /// The path that `text` spells, without `.` and `..`, if it leads to `path` through links.
     pub fn spelling(&self, text: &str, path: &WorkspacePath) -> Option<Vec<u8>> {
         let plain = resolve::spelled(self, text, text.as_bytes())?;

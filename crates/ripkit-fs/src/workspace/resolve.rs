@@ -207,6 +207,21 @@ pub(super) fn find_lookalike(
     replace_lookalikes(workspace, text, bytes).map(|(_, found)| found)
 }
 
+/// See [`Workspace::find_only_meant`].
+pub(super) fn find_only_meant(
+    workspace: &Workspace,
+    text: &str,
+) -> Result<Option<WorkspacePath>, Error> {
+    let missing = target(workspace, text, text.as_bytes(), true)?;
+    if missing.stat().is_some() || workspace.policy().denial(&missing.relative()).is_possible() {
+        return Ok(None);
+    }
+    let Some(path) = suggest::only_meant(workspace, text, &missing) else { return Ok(None) };
+    let found = target(workspace, text, &path, true)?;
+    let is_inside = found.stat().is_some() && !found.is_outside();
+    Ok(is_inside.then(|| found.into_path()))
+}
+
 /// Replaces missing names by confusable existing names. Returns the new path, and its target if all
 /// of it exists.
 fn replace_lookalikes(
@@ -471,8 +486,12 @@ pub(super) fn invalid(path: &str, why: &str) -> Error {
 
 fn outside(text: &str, workspace: &Workspace) -> Error {
     let root = workspace.0.canonical.display();
-    invalid(text, &format!("outside the workspace {root}"))
-        .with_hint("Use a path relative to the workspace root.")
+    let error = invalid(text, &format!("outside the workspace {root}"));
+    let is_absolute = Path::new(text).is_absolute();
+    match is_absolute.then(|| suggest::end_in_root(workspace, text)).flatten() {
+        Some(path) => error.with_hint(Hint::DidYouMean(vec![path])),
+        None => error.with_hint("Use a path relative to the workspace root."),
+    }
 }
 
 /// The general case: resolves name by name, each from the handle of the one before.

@@ -41,7 +41,7 @@ pub(super) fn suggestions(workspace: &Workspace, text: &str, target: &Target) ->
     let mut found: Vec<Vec<u8>> =
         rewritten.filter_map(|path| existing(workspace, path.as_bytes())).collect();
     if found.is_empty() {
-        found = same_name_elsewhere(workspace, target);
+        found = same_name_elsewhere(workspace, target).0;
         found.extend(similar_paths(workspace, target));
     }
     let mut shown: Vec<String> = Vec::new();
@@ -52,6 +52,31 @@ pub(super) fn suggestions(workspace: &Workspace, text: &str, target: &Target) ->
         }
     }
     shown
+}
+
+/// The only existing path that `text`, which leads to nothing, can mean: written with other separators or
+/// without a prefix, or the only one of its name in a tree that was looked through to its end.
+pub(super) fn only_meant(workspace: &Workspace, text: &str, target: &Target) -> Option<Vec<u8>> {
+    let mut rewritten = rewritings(workspace, text).into_iter();
+    let rewritten = rewritten.find_map(|path| existing(workspace, path.as_bytes()));
+    rewritten.or_else(|| match same_name_elsewhere(workspace, target) {
+        (mut found, true) if found.len() == 1 => found.pop(),
+        _ => None,
+    })
+}
+
+/// The longest end of an absolute path outside of the root that is a path of the workspace, as it is shown.
+/// Only names that exist are asked for.
+pub(super) fn end_in_root(workspace: &Workspace, text: &str) -> Option<String> {
+    let slashes = text.replace('\\', "/");
+    let mut longest: Vec<u8> = Vec::new();
+    TreeSearch::new(workspace).run(|path, _| {
+        let before = slashes.as_bytes().strip_suffix(path);
+        if path.len() > longest.len() && before.is_some_and(|before| before.ends_with(b"/")) {
+            longest = path.to_vec();
+        }
+    });
+    (!longest.is_empty()).then(|| escape::display_path(&longest).into_owned())
 }
 
 /// The path relative to the root, if something exists there that is not denied.
@@ -77,13 +102,14 @@ fn rewritings(workspace: &Workspace, text: &str) -> Vec<String> {
 }
 
 /// Entries with the last name of the missing path elsewhere in the tree. Those that share more names at
-/// its end come first; too many that share only the last one are none.
-fn same_name_elsewhere(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
+/// its end come first; too many that share only the last one are none. Also whether the whole tree was
+/// looked through.
+fn same_name_elsewhere(workspace: &Workspace, target: &Target) -> (Vec<Vec<u8>>, bool) {
     let Some(wanted) = target.names().last().filter(|_| !target.is_outside()) else {
-        return Vec::new();
+        return (Vec::new(), false);
     };
     let mut found = Vec::new();
-    TreeSearch::new(workspace).run(|path, name| {
+    let is_complete = TreeSearch::new(workspace).run(|path, name| {
         if name.eq_ignore_ascii_case(wanted) {
             found.push(path.to_vec());
         }
@@ -99,7 +125,7 @@ fn same_name_elsewhere(workspace: &Workspace, target: &Target) -> Vec<Vec<u8>> {
     if best < 2 && found.len() > MAX_SUGGESTIONS {
         found.clear();
     }
-    found
+    (found, is_complete)
 }
 
 /// A search through the tree, level by level, that ends when it has looked at enough.
@@ -119,10 +145,11 @@ impl TreeSearch<'_> {
         }
     }
 
-    /// Calls `each` with the path and the name of every entry that is not denied.
-    fn run(mut self, mut each: impl FnMut(&[u8], &[u8])) {
+    /// Calls `each` with the path and the name of every entry that is not denied. Whether it came to the
+    /// end.
+    fn run(mut self, mut each: impl FnMut(&[u8], &[u8])) -> bool {
         for _ in 0..MAX_TREE_DIRECTORIES {
-            let Some((above, prefix)) = self.ahead.pop_front() else { return };
+            let Some((above, prefix)) = self.ahead.pop_front() else { return true };
             let name = prefix.strip_suffix(b"/").unwrap_or(&prefix);
             let name = name.rsplit(|byte| *byte == b'/').next().unwrap_or(b".");
             let name = if name.is_empty() { b"." } else { name };
@@ -136,9 +163,10 @@ impl TreeSearch<'_> {
             let directory = Arc::new(directory);
             let mut below = Vec::new();
             let _ = directory.list(|name, kind| {
-                self.entries += 1;
                 let path = [&prefix, name].concat();
+                // Denied entries count for nothing, so that no answer depends on them.
                 if !self.policy.denial_of_entry(&path).is_possible() {
+                    self.entries += 1;
                     each(&path, name);
                     if kind == Kind::Directory && !UNSEARCHED.contains(&name) {
                         below.push([&path, &b"/"[..]].concat());
@@ -151,11 +179,12 @@ impl TreeSearch<'_> {
                 }
             });
             if self.entries >= MAX_TREE_ENTRIES {
-                return;
+                return false;
             }
             below.sort_unstable();
             self.ahead.extend(below.into_iter().map(|prefix| (directory.clone(), prefix)));
         }
+        self.ahead.is_empty()
     }
 }
 
