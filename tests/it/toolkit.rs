@@ -371,7 +371,7 @@ fn a_long_list_in_the_compact_style_is_short_and_goes_on() {
     let folded = "\n... (40 of 1200); all by directory:\n0/: 600 files\n1/: 600 files\nTo go on, ";
     for (tool, args) in [("list_files", json!({})), ("find_files", json!({ "pattern": "*.rs" }))] {
         let text = text_of(&tools, tool, &args);
-        assert!(text.contains(&folded), "{text}");
+        assert!(text.contains(folded), "{text}");
         assert_eq!(text.lines().count(), 40 + 4, "{text}");
         let pages = crate::harness::pages(&tools, tool, &args, None);
         let paths = pages.iter().flat_map(crate::harness::Said::paths);
