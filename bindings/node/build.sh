@@ -25,7 +25,7 @@ for library in libripkit_node.so libripkit_node.dylib ripkit_node.dll; do
     [ ! -f "$target/bindings/dist/$library" ] ||
         install -m 644 "$target/bindings/dist/$library" "$package/ripkit.node"
 done
-install -m 644 bindings/node/{index.js,index.d.ts,README.md} LICENSE-* "$package"
+install -m 644 bindings/node/{ai-sdk.d.mts,ai-sdk.mjs,index.js,index.d.ts,README.md} LICENSE-* "$package"
 RIPKIT_TARGET="$(rustc -vV | sed -n 's/^host: //p')" packaging/licences.sh ripkit-node \
     >"$package/LICENSES-OF-CRATES.txt"
 # npm refuses to install it on another system.

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs the npm package that `build.sh` made, and tests the installed one: from ES modules, CommonJS and
-# TypeScript, with `fixtures/cases`, its program, and the guide.
+# TypeScript, with `fixtures/cases`, its program, the guide, and the adapter for the AI SDK.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 repository="$PWD"
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-tools="$(tests/tools.sh node -- typescript@5.9.3)"
+tools="$(tests/tools.sh node -- typescript@5.9.3 ai@7.0.173 @types/json-schema@7.0.15)"
 
 project="$target/npm/project"
 rm -rf "$project"
@@ -14,13 +14,14 @@ cp bindings/node/tests/* "$project"
 cd "$project"
 printf '{ "private": true }\n' >package.json
 npm install --silent --offline --no-audit --no-fund "$target"/npm/ripkit-*.tgz
+ln -s "$tools/npm/node_modules/ai" node_modules
 node --test
 "$tools/npm/node_modules/.bin/tsc" --strict --noEmit --target es2022 --module nodenext types.mts types.cts
 timeout 300 "$repository/bindings/cases.py" node driver.mjs
 
-# The programs of the guide, in their order.
+# The programs of the guide and of the README, in their order.
 awk '/^```$/ { open = 0 } open { print >("guide" count ".mjs") } /^```js$/ { open = 1; count += 1 }' \
-    "$repository/docs/node.md"
+    "$repository"/{docs/node.md,bindings/node/README.md}
 for program in guide*.mjs; do
     node "$program"
 done >said

@@ -1,5 +1,7 @@
 // Checked by `tsc --strict`: what the types allow, and what they refuse.
+import type { ToolSet } from 'ai';
 import { Answer, RipkitError, Toolkit, version, Workspace, type Options, type OwnTool } from 'ripkit';
+import { toolsOf } from 'ripkit/ai-sdk';
 
 const options: Options = {
   readOnly: true,
@@ -33,14 +35,17 @@ export async function use(): Promise<string | null> {
     if (error instanceof RipkitError) return error.code;
   }
   const { data, mimeType } = answer.images[0] ?? { data: '', mimeType: '' };
+  const ofSdk: ToolSet = toolsOf(tools, { timeoutMs: 1000 });
   tools.withTools(paint).close();
-  return [data, mimeType, ...answer.notes, ...tools.names(), ...tools.specs('gemini'), other.root].join();
+  return [data, mimeType, ...answer.notes, ...tools.names(), ...tools.specs('gemini'), other.root, ofSdk].join();
 }
 
 // @ts-expect-error: an option that there is not
 new Toolkit('.', { readonly: true });
 // @ts-expect-error: a format that there is not
 new Toolkit('.').specs('xml');
+// @ts-expect-error: a signal is that of the generation
+toolsOf(new Toolkit('.'), { signal: AbortSignal.abort() });
 // @ts-expect-error: only the package makes answers
 new Answer();
 // @ts-expect-error: a tool needs a function
