@@ -158,6 +158,9 @@ pub struct ScanStats {
     /// Warnings beyond those in `warnings`.
     #[serde(skip)]
     pub(crate) more_warnings: u64,
+    /// Files with a NUL byte whose names are those of texts, and the first of them.
+    #[serde(skip)]
+    pub(crate) nul_texts: (u64, Option<String>),
     /// Bytes of text that were searched; of large files only where exact lines are kept.
     #[serde(skip)]
     pub(crate) bytes: u64,
@@ -256,6 +259,33 @@ impl ScanStats {
         self.excluded += other.excluded;
         self.index = self.index.or(other.index);
         self.skipped.absorb(&other.skipped);
+        self.nul_texts.0 += other.nul_texts.0;
+        if self.nul_texts.1.is_none() {
+            self.nul_texts.1.clone_from(&other.nul_texts.1);
+        }
+    }
+
+    /// Records a file that is not searched because of a NUL byte; its path if its name is that of a text.
+    pub(crate) fn skip_binary(&mut self, text: Option<&[u8]>) {
+        self.skipped.binary += 1;
+        if let Some(path) = text {
+            self.nul_texts.0 += 1;
+            self.nul_texts.1.get_or_insert_with(|| escape::display_path(path).into_owned());
+        }
+    }
+
+    /// A line on what was not searched and may hold more results: `not searched: 2 ignored files, 1 with NUL
+    /// bytes (nul.js)`. Binary files whose names say so are none.
+    pub(crate) fn not_searched(&self) -> Option<String> {
+        let Skipped { ignored_files, ignored_directories, .. } = self.skipped;
+        let mut parts = nonzero(&[
+            (ignored_files, "ignored file", "ignored files"),
+            (ignored_directories, "ignored directory", "ignored directories"),
+        ]);
+        if let (count, Some(first)) = &self.nul_texts {
+            parts.push(format!("{count} with NUL bytes ({first})"));
+        }
+        (!parts.is_empty()).then(|| format!("not searched: {}", parts.join(", ")))
     }
 
     /// Records an entry that could not be read.

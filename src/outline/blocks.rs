@@ -262,6 +262,30 @@ pub(crate) fn definitions<'a>(text: &'a [u8], path: &[u8]) -> Vec<Definition<'a>
     scan.run()
 }
 
+/// The definitions of a name in a text of a programming language. Only if a line with the name looks like
+/// one is the text read as a whole.
+pub(crate) fn definitions_of<'a>(text: &'a [u8], path: &[u8], name: &str) -> Vec<Definition<'a>> {
+    let Some(language) = Language::of(path).filter(|known| known.ends != Ends::Section) else {
+        return Vec::new();
+    };
+    let name = name.as_bytes();
+    let seems_defined = |at: usize| {
+        let begin = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+        let lines = text[begin..].split(|byte| *byte == b'\n').take(MAX_HEAD + 1).collect();
+        let scan = Scan { language, lines };
+        let Some((columns, code)) = indentation(scan.lines[0]) else { return false };
+        let outer = (columns > 0).then_some(Kind::Container);
+        let head = scan.head(0, columns, code, outer);
+        head.is_some_and(|head| parts(head.name).last() == Some(name))
+    };
+    if !memchr::memmem::find_iter(text, name).any(seems_defined) {
+        return Vec::new();
+    }
+    let mut all = definitions(text, path);
+    all.retain(|found| found.is_named(name));
+    all
+}
+
 /// The lines of a text in one language.
 struct Scan<'a> {
     language: Language,

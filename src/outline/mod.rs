@@ -18,7 +18,7 @@ use ripkit_edit::text::counted;
 use ripkit_fs::escape;
 use ripkit_fs::names::most_similar;
 
-pub(crate) use crate::outline::blocks::{Definition, definitions, is_known};
+pub(crate) use crate::outline::blocks::{Definition, definitions, definitions_of, is_known};
 pub(crate) use crate::outline::enclosing::Definitions;
 
 /// The maximum size of a file whose definitions are looked for, in bytes.

@@ -18,7 +18,7 @@ pub struct Alternative {
     pub path: String,
     /// The number of its line.
     pub line: u64,
-    /// The line without the blanks around it, or its start; empty in a binary file, and
+    /// The line without the blanks around it, or its start; of a part, that part. Empty in a binary file, and
     /// where lines are not searched for.
     pub text: String,
 }
@@ -39,6 +39,10 @@ pub enum Reading {
     Regex,
     /// With `|` for `\|`, as in the basic expressions of `grep`.
     Alternation,
+    /// With any blanks for each blank, also line ends.
+    AnyBlanks,
+    /// A part of it.
+    Part,
     /// Whatever the case.
     AnyCase,
     /// Within words.
@@ -84,6 +88,10 @@ impl Alternative {
             Reading::Alternation => {
                 format!("With | for \\| the pattern matches {at}; a | needs no backslash.")
             }
+            Reading::AnyBlanks => {
+                format!("With \\s+ for each blank the pattern matches {at}.")
+            }
+            Reading::Part => format!("\"{}\" is in {path}:{}.", self.text, self.line),
             Reading::AnyCase => {
                 let any_case = match format.syntax() {
                     Syntax::Json => format!("set {}", format.argument("case_sensitive", false)),

@@ -1,44 +1,25 @@
-//! Lines behind the end of a page that define what was searched for, so that a search for the name of
-//! a type or function shows its definition even if many uses come first.
+//! The lines that define the name that was searched for, so that a search for a type or function shows where
+//! it is defined even if many uses come first. Nothing is said unless it is certain.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::outline;
 use crate::search::lines::FileMatches;
+use crate::search::pattern::PatternOptions;
+use crate::text::clip;
 use ripkit_fs::escape;
 
 /// The maximum number of definitions in a report.
-const MAX_DEFINITIONS: usize = 3;
+const MAX_SHOWN: usize = 3;
 
-/// Words that stand before the name that they define.
-const KEYWORDS: [&str; 24] = [
-    "class",
-    "def",
-    "defmodule",
-    "enum",
-    "extension",
-    "fn",
-    "fun",
-    "func",
-    "function",
-    "interface",
-    "macro_rules!",
-    "mod",
-    "module",
-    "namespace",
-    "object",
-    "package",
-    "protocol",
-    "record",
-    "struct",
-    "sub",
-    "trait",
-    "type",
-    "typedef",
-    "union",
-];
+/// A name that is defined more often is no name of one thing.
+const MAX_DEFINITIONS: usize = 12;
 
-/// A line that is not shown and defines what matched in it.
+/// The maximum length of the line of a definition, in bytes.
+const MAX_LINE: usize = 160;
+
+/// A line that is not shown and defines what was searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -47,8 +28,38 @@ pub struct DefinitionLine {
     pub path: String,
     /// The number of the line, from 1.
     pub line: u64,
-    /// The line; of a long one a window around the match.
+    /// The line without the blanks around it, or its start.
     pub text: String,
+    /// Whether it defines a constant, a macro or an alias.
+    #[serde(skip)]
+    is_value: bool,
+}
+
+/// The name that a pattern looks for, if it is one.
+pub(super) fn name_of<'a>(pattern: &PatternOptions<'a>) -> Option<&'a str> {
+    let text = pattern.pattern;
+    let text = if pattern.literal { text } else { text.trim_start_matches("\\b") };
+    let text = if pattern.literal { text } else { text.trim_end_matches("\\b") };
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_name = text.len() > 1
+        && text.chars().all(is_part)
+        && !text.starts_with(|first: char| first.is_ascii_digit());
+    is_name.then_some(text)
+}
+
+/// The lines of a file that define a name.
+pub(super) fn in_file(text: &[u8], path: &[u8], name: &str) -> Vec<DefinitionLine> {
+    let found = outline::definitions_of(text, path, name);
+    // A name that TypeScript imports looks like the beginning of an alias.
+    let is_import = |line: &[u8]| line.starts_with(b"type ") && line.ends_with(b",");
+    let found = found.iter().filter(|found| !is_import(found.line()));
+    let lines = found.map(|found| DefinitionLine {
+        path: escape::exact_path(path).into_owned(),
+        line: found.first(),
+        text: clip::ellipsize(&String::from_utf8_lossy(found.line()), MAX_LINE).into_owned(),
+        is_value: found.is_value(),
+    });
+    lines.collect()
 }
 
 /// Collects definitions, in the order in which files come.
@@ -58,21 +69,26 @@ pub(super) struct DefinitionHint {
 }
 
 impl DefinitionHint {
-    /// Adds the definitions among the matching lines of a file behind the first `shown`.
-    pub(super) fn add(&mut self, file: &FileMatches, shown: usize) {
-        for line in file.matches().skip(shown) {
-            if self.lines.len() == MAX_DEFINITIONS {
-                return;
-            }
-            if line.spans.iter().any(|span| is_defined(&line.text, *span)) {
-                let (path, text) = (file.path.clone(), line.text.trim().to_owned());
-                self.lines.push(DefinitionLine { path, line: line.line, text });
-            }
-        }
+    pub(super) fn add(&mut self, lines: Vec<DefinitionLine>) {
+        // One more, to see that they are too many.
+        let room = MAX_DEFINITIONS + 1 - self.lines.len();
+        self.lines.extend(lines.into_iter().take(room));
     }
 
-    pub(super) fn into_lines(self) -> Vec<DefinitionLine> {
-        self.lines
+    /// The definitions that these files do not show: types and functions before values.
+    pub(super) fn not_shown(self, files: &[FileMatches]) -> Vec<DefinitionLine> {
+        let mut lines = self.lines;
+        if lines.len() > MAX_DEFINITIONS {
+            return Vec::new();
+        }
+        let is_shown = |found: &DefinitionLine| {
+            let file = files.iter().find(|file| file.path == found.path);
+            file.is_some_and(|file| file.matches().any(|line| line.line == found.line))
+        };
+        lines.retain(|found| !is_shown(found));
+        lines.sort_by_key(|found| found.is_value);
+        lines.truncate(MAX_SHOWN);
+        lines
     }
 }
 
@@ -83,47 +99,59 @@ impl DefinitionLine {
     }
 }
 
-/// Whether the match is a whole name behind a word that defines one.
-fn is_defined(text: &str, [start, end]: [usize; 2]) -> bool {
-    let (Some(before), Some(name)) = (text.get(..start), text.get(start..end)) else {
-        return false;
-    };
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let after = text.get(end..).and_then(|after| after.chars().next());
-    let is_name = !name.is_empty() && name.chars().all(is_part) && !after.is_some_and(is_part);
-    let keyword = before.trim_end();
-    let word = keyword.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next();
-    is_name
-        && keyword.len() < before.len()
-        && word.is_some_and(|word| KEYWORDS.binary_search(&word).is_ok())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::line_ends::LineEnds;
 
     #[test]
-    fn a_name_is_defined_behind_a_word_that_defines() {
-        assert!(KEYWORDS.is_sorted());
-        let cases = [
-            ("pub(crate) struct Token<'src> {", true),
-            ("  def Token(self):", true),
-            ("export default class Token extends Base {", true),
-            ("macro_rules! Token {", true),
-            ("type Token = string", true),
-            ("func Token() {", true),
-            ("impl Token {", false),
-            ("struct Tokens {", false),
-            ("struct MyToken {", false),
-            ("structToken", false),
-            ("let x: Token = struct", false),
-            ("// the struct  Token", true),
-        ];
-        for (text, expected) in cases {
-            let start = text.find("Token").unwrap();
-            assert_eq!(is_defined(text, [start, start + "Token".len()]), expected, "{text}");
+    fn a_pattern_is_a_name_if_it_has_nothing_else() {
+        let name = |pattern, literal| {
+            let options = PatternOptions {
+                pattern,
+                case_sensitive: None,
+                literal,
+                word: false,
+                multiline: false,
+                line_ends: LineEnds::Both,
+                max_bytes: 100,
+            };
+            name_of(&options)
+        };
+        assert_eq!(name("Token", false), Some("Token"));
+        assert_eq!(name("sk_buff", true), Some("sk_buff"));
+        assert_eq!(name("\\bnew2\\b", false), Some("new2"));
+        for (pattern, literal) in
+            [("\\bnew\\b", true), ("a b", true), ("foo.*", false), ("2nd", false), ("x", false)]
+        {
+            assert_eq!(name(pattern, literal), None, "{pattern}");
         }
-        assert!(!is_defined("fn a b", [3, 6]), "not a name");
-        assert!(!is_defined("fn é", [4, 9]), "spans of another text");
+    }
+
+    #[test]
+    fn only_a_line_that_defines_the_very_name_is_one() {
+        let cases = [
+            ("a.rs", "pub(crate) struct Token<'src> {\n    a: u8,\n}\n", Some(1)),
+            ("a.py", "import x\nclass Other:\n  def Token(self):\n    pass\n", Some(3)),
+            ("a.ts", "export default class Token extends Base {\n}\n", Some(1)),
+            ("a.rs", "macro_rules! Token {\n}\n", Some(1)),
+            ("a.ts", "type Token = string\n", Some(1)),
+            ("a.go", "func Token() {\n}\n", Some(1)),
+            ("a.c", "static int\nToken(int a)\n{\n\treturn 1;\n}\n", Some(2)),
+            ("a.c", "int Token(int a);\n", None),
+            ("a.c", "struct Token;\nstruct Token *a;\n", None),
+            ("a.c", "#define Token 1\n", Some(1)),
+            ("a.c", "void f(void)\n{\n\tToken(a);\n}\n", None),
+            ("a.rs", "impl Token {\n}\nstruct Tokens {\n}\nlet x: Token = 1;\n", None),
+            ("a.py", "\"\"\"\nclass Token:\n    pass\n\"\"\"\n", None),
+            ("a.py", "def f(Token):\n    return Token(1)\n", None),
+            ("a.ts", "import {\n  type Token,\n} from './a';\n", None),
+            ("a.md", "# Token\nclass Token:\n", None),
+            ("a.rst", "class Token:\n", None),
+        ];
+        for (path, text, expected) in cases {
+            let found = in_file(text.as_bytes(), path.as_bytes(), "Token");
+            assert_eq!(found.first().map(|found| found.line), expected, "{path}: {text}");
+        }
     }
 }

@@ -4,6 +4,9 @@
 //! Other readings are tried on the first files in path order, so that the same search always has the
 //! same answer: on a tenth of those that were searched, but on [`MIN_FILES`] at least.
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -32,6 +35,17 @@ const FILES_PART: u64 = 10;
 
 /// After this time nothing else is tried, should the files be huge or slow to read.
 const MAX_TIME: Duration = Duration::from_millis(250);
+
+/// The time in which the whole tree is searched for parts of the pattern.
+const MAX_PART_TIME: Duration = Duration::from_secs(1);
+
+/// The most words of a pattern whose runs are searched for, the most runs, and the fewest bytes of one.
+const MAX_WORDS: usize = 16;
+const MAX_PARTS: usize = 100;
+const MIN_PART: usize = 6;
+
+/// The most lines of a file that are looked at for the longest part.
+const MAX_LINES: u64 = 10_000;
 
 /// How many ignored entries are looked into.
 const MAX_SKIPPED: usize = 64;
@@ -142,7 +156,55 @@ impl Explainer<'_> {
             let options = SearchOptions { binary: true, ..self.options.clone() };
             found.extend(self.first_match(Reading::Binary, options, max_files, call)?.found);
         }
+        if found.is_empty() {
+            found.extend(self.longest_part()?);
+        }
         Ok(found)
+    }
+
+    /// The longest part of the pattern that is in a file.
+    fn longest_part(&self) -> Result<Option<Alternative>, Error> {
+        let source = self.options.pattern.source();
+        let parts = parts(&source);
+        let escaped: Vec<String> = parts.iter().map(|part| regex_syntax::escape(part)).collect();
+        let pattern = escaped.join("|");
+        let pattern = PatternOptions {
+            pattern: &pattern,
+            case_sensitive: Some(self.options.pattern.is_case_sensitive()),
+            literal: false,
+            word: false,
+            multiline: false,
+            ..source
+        };
+        let (false, Ok(pattern)) = (parts.is_empty(), Pattern::compile(&pattern)) else {
+            return Ok(None);
+        };
+        let options = SearchOptions { pattern, max_results: MAX_LINES, ..self.in_order() };
+        let call = self.scope.call().clone().without_progress().with_timeout(MAX_PART_TIME);
+        let (options, scope) = (Arc::new(options), self.scope.with_call(&call));
+        let searcher = FileSearcher::new(&options, scope);
+        let walk = options.walk.clone();
+        let (found, incomplete) = Walk::run(scope, walk, (searcher, LongestMatch::default()))?;
+        // What was not searched may have a longer one.
+        Ok(found.0.filter(|_| incomplete.is_none()))
+    }
+
+    /// The search, of lines in path order.
+    fn in_order(&self) -> SearchOptions {
+        SearchOptions {
+            max_per_file: u64::MAX,
+            mode: OutputMode::Content,
+            invert: false,
+            enclosing: false,
+            context: (0, 0),
+            sort: Sort::Path,
+            stream: None,
+            raw_lines: false,
+            versions: false,
+            cursor: None,
+            is_listed: true,
+            ..self.options.clone()
+        }
     }
 
     /// The first match in what ignore rules or hidden names left out. Single files come first, and no
@@ -209,22 +271,12 @@ impl Explainer<'_> {
         max_files: u64,
         call: &Call,
     ) -> Result<Tried, Error> {
-        let spanned = if reading == Reading::DotAll { MAX_SPANNED_LINES + 1 } else { 1 };
-        let options = SearchOptions {
-            max_results: spanned as u64,
-            max_per_file: spanned as u64,
-            mode: OutputMode::Content,
-            invert: false,
-            enclosing: false,
-            context: (0, 0),
-            sort: Sort::Path,
-            stream: None,
-            raw_lines: false,
-            versions: false,
-            cursor: None,
-            is_listed: true,
-            ..options
-        };
+        let spans_lines = matches!(reading, Reading::DotAll | Reading::AnyBlanks);
+        let spanned = if spans_lines { MAX_SPANNED_LINES + 1 } else { 1 };
+        let SearchOptions { pattern, walk, binary, .. } = options;
+        let (max_results, max_per_file) = (spanned as u64, spanned as u64);
+        let options =
+            SearchOptions { pattern, walk, max_results, max_per_file, binary, ..self.in_order() };
         let scope = self.scope.with_call(call);
         let aliases = WalkRoot::aliases(&self.options.walk.roots);
         let options = Arc::new(options);
@@ -273,6 +325,10 @@ fn readings(pattern: &Pattern) -> Vec<(Reading, Pattern)> {
     {
         add(Reading::Alternation, &PatternOptions { pattern: &pattern, ..source });
     }
+    if let Some(pattern) = with_any_blanks(&source) {
+        let across = PatternOptions { literal: false, multiline: true, ..source };
+        add(Reading::AnyBlanks, &PatternOptions { pattern: &pattern, ..across });
+    }
     if source.case_sensitive == Some(true) {
         add(Reading::AnyCase, &PatternOptions { case_sensitive: Some(false), ..source });
     }
@@ -307,6 +363,84 @@ fn with_alternatives(pattern: &str) -> Option<String> {
         }
     }
     (text.len() < pattern.len()).then_some(text)
+}
+
+/// The pattern with `\s+` for its blanks, if it has any.
+fn with_any_blanks(source: &PatternOptions<'_>) -> Option<String> {
+    let pattern: Cow<'_, str> = if source.literal {
+        regex_syntax::escape(source.pattern).into()
+    } else {
+        source.pattern.into()
+    };
+    let (mut text, mut is_escaped, mut in_class, mut has_blank) =
+        (String::new(), false, false, false);
+    for letter in pattern.chars() {
+        if letter == ' ' && !is_escaped && !in_class {
+            if !text.ends_with("\\s+") {
+                text.push_str("\\s+");
+            }
+            has_blank = true;
+            continue;
+        }
+        in_class = (in_class || letter == '[' && !is_escaped) && (letter != ']' || is_escaped);
+        is_escaped = letter == '\\' && !is_escaped;
+        text.push(letter);
+    }
+    has_blank.then_some(text)
+}
+
+/// Runs of words of a pattern that stand for themselves, the longest first.
+fn parts(source: &PatternOptions<'_>) -> Vec<String> {
+    let mut texts = vec![String::new()];
+    let mut letters = source.pattern.chars();
+    while let Some(letter) = letters.next() {
+        let own = match letter {
+            _ if source.literal => Some(letter),
+            '\\' => letters.next().filter(|next| !next.is_alphanumeric()),
+            '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '^' | '$' => None,
+            letter => Some(letter),
+        };
+        match (own, texts.last_mut()) {
+            (Some(letter), Some(text)) => text.push(letter),
+            _ => texts.push(String::new()),
+        }
+    }
+    let mut parts = BTreeSet::new();
+    for text in &texts {
+        let words: Vec<&str> = text.split_whitespace().take(MAX_WORDS).collect();
+        for first in 0..words.len() {
+            parts.extend((first..words.len()).map(|last| words[first..=last].join(" ")));
+        }
+    }
+    let is_of_use = |part: &String| part.len() >= MIN_PART && part.as_str() != source.pattern;
+    let mut parts: Vec<String> = parts.into_iter().filter(is_of_use).collect();
+    parts.sort_by_key(|part| Reverse(part.len()));
+    parts.truncate(MAX_PARTS);
+    parts
+}
+
+/// Keeps the first of the longest matches.
+#[derive(Debug, Default)]
+struct LongestMatch(Option<Alternative>);
+
+impl ResultSink<BatchMatches> for LongestMatch {
+    fn directory(&mut self, _: DirectoryReport) {}
+
+    fn results(&mut self, found: BatchMatches) -> ControlFlow<()> {
+        for file in found.files {
+            for line in file.matches() {
+                for [start, end] in &line.spans {
+                    let text = line.text.get(*start..*end).unwrap_or_default();
+                    if self.0.as_ref().is_none_or(|best| best.text.len() < text.len()) {
+                        let (path, text) = (file.path.clone(), text.to_owned());
+                        let reading = Reading::Part;
+                        self.0 = Some(Alternative { reading, path, line: line.line, text });
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// Searches batch by batch, so that the first files are the same whatever the threads.
@@ -389,11 +523,35 @@ mod tests {
     }
 
     #[test]
-    fn only_readings_that_can_differ_are_tried() {
-        use Reading::{Alternation, AnyCase, DotAll, Literal, Multiline, PartOfWord, Regex};
+    fn parts_are_runs_of_words_that_stand_for_themselves() {
+        let of = |pattern, literal| parts(&PatternOptions { pattern, literal, ..OPTIONS });
+        let expected = ["': No scheme supplied", "No scheme supplied"];
+        assert_eq!(of("Invalid URL '.*': No scheme supplied", false)[..2], expected);
+        assert!(of("Invalid URL '.*': No scheme", false).contains(&"No scheme".to_owned()));
+        assert_eq!(of("foobar.*x", false), ["foobar"]);
+        assert_eq!(of("foobar.*x y", true), ["foobar.*x"]);
+        assert_eq!(of("foobar", false), [""; 0], "that is all of it");
+    }
 
-        let cases: [(&str, &[Reading]); 8] = [
-            ("plain text", &[]),
+    #[test]
+    fn blanks_are_any_blanks() {
+        let of =
+            |pattern, literal| with_any_blanks(&PatternOptions { pattern, literal, ..OPTIONS });
+        assert_eq!(of("a  b c", false).as_deref(), Some("a\\s+b\\s+c"));
+        assert_eq!(of("a( b", true).as_deref(), Some("a\\(\\s+b"));
+        assert_eq!(of("[ a]\\ b", false), None);
+    }
+
+    #[test]
+    fn only_readings_that_can_differ_are_tried() {
+        use Reading::{
+            Alternation, AnyBlanks, AnyCase, DotAll, Literal, Multiline, PartOfWord, Regex,
+        };
+
+        let cases: [(&str, &[Reading]); 10] = [
+            ("plain", &[]),
+            ("plain text", &[AnyBlanks]),
+            ("[ a] b", &[Literal, AnyBlanks]),
             ("items[0]", &[Literal]),
             ("call\\(\\s*x", &[Literal, Multiline]),
             ("call\\(.*x", &[Literal, DotAll]),

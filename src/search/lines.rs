@@ -4,6 +4,7 @@
 //! lines is stored in one string, already formatted as `path:line:text`, with a small entry per line.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::ops::Range;
@@ -15,6 +16,7 @@ use serde::{Serialize, Serializer};
 
 use crate::context::TextStream;
 use crate::outline::Definitions;
+use crate::search::definition_hint::DefinitionLine;
 use crate::search::options::OutputMode;
 use crate::search::spans::{LineSpans, MAX_SPANS};
 use crate::search::values::ValueCounts;
@@ -63,6 +65,9 @@ pub struct FileMatches {
     /// Matching lines that an earlier answer has shown.
     #[serde(skip)]
     pub(super) seen: u64,
+    /// The lines that define the name that is searched for.
+    #[serde(skip)]
+    pub(super) defining: Vec<DefinitionLine>,
     /// The path on disk, if it is not UTF-8.
     #[serde(skip)]
     pub(super) path_bytes: Option<Vec<u8>>,
@@ -618,14 +623,14 @@ impl MatchLines {
         definitions: &mut Definitions<'_>,
     ) -> MatchLines {
         let mut lines = MatchLines::default();
-        let (mut last, mut shown) = (None, None);
+        let (mut last, mut shown) = (None, BTreeSet::new());
         for (index, (entry, content, spans)) in self.lines().enumerate() {
             let begins_group = last.is_none_or(|last| entry.line > last + 1);
             last = Some(entry.line);
             if begins_group
                 && let Some(first) = self.entries.iter().skip(index).find(|next| !next.kind.leads())
                 && let Some(found) = definitions.around(first.line)
-                && shown.replace(found.number) != Some(found.number)
+                && shown.insert(found.number)
                 && self.entries.binary_search_by_key(&found.number, |known| known.line).is_err()
             {
                 if format.grouped && index > 0 {

@@ -82,7 +82,10 @@ pub(crate) fn search(
 }
 
 /// Runs one search; returns also the entries that ignore rules skipped.
-fn run(
+///
+/// # Errors
+/// Those of [`search`].
+pub(crate) fn run(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
 ) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {

@@ -7,6 +7,7 @@ use crate::arguments::{Sort, impl_wire_names};
 use crate::context::{Limits, TextStream};
 use crate::error::Error;
 use crate::index::{Index, IndexView};
+use crate::search::definition_hint;
 use crate::search::pattern::Pattern;
 use crate::search::spans::{MAX_SPANS, SpanLimits};
 use crate::walk::glob_repair::RepairedGlobs;
@@ -26,7 +27,7 @@ pub enum OutputMode {
     Files,
     /// Paths of files without a match.
     FilesWithoutMatch,
-    /// Matched texts, or group 1 of the pattern, each with how often it occurs.
+    /// Matched texts, or those of the group `(?<value>..)`, each with how often it occurs.
     Values,
     /// Matching lines of each file.
     Count,
@@ -131,6 +132,12 @@ impl SearchOptions {
         } else {
             LineRange { kept: self.max_results, counted: u64::MAX }
         }
+    }
+
+    /// The name whose definitions are looked for, besides the lines.
+    pub(super) fn defined_name(&self) -> Option<&str> {
+        let is_asked = self.counts_on() && self.shows_lines() && !self.invert;
+        if is_asked { definition_hint::name_of(&self.pattern.source()) } else { None }
     }
 
     /// Whether results are counted behind the end of the page; only the first page counts them.

@@ -27,6 +27,9 @@ const DFA_SIZE_LIMIT: usize = 32 << 20;
 /// The maximum nesting of groups, the default of the parser.
 const NEST_LIMIT: u32 = 250;
 
+/// The name of the group whose texts `output: values` counts.
+const VALUE_GROUP: &str = "value";
+
 const MULTILINE_NOTE: &str = "multiline was turned on because the pattern can match a line break";
 
 /// A pattern as the caller gave it.
@@ -63,6 +66,7 @@ pub(crate) struct Pattern {
     /// A capital letter in the pattern made it case-sensitive.
     by_smart_case: bool,
     notes: Vec<String>,
+    value_group: Option<usize>,
     /// The parsed pattern including word boundaries, for queries of the index.
     hir: Arc<Hir>,
     source: Arc<PatternSource>,
@@ -124,6 +128,9 @@ impl Pattern {
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
         let hir = Arc::new(as_word(hir, options.word));
         let source = Arc::new(source);
+        let mut names = vec![None; unicode.capture_count()];
+        add_group_names(&hir, &mut names);
+        let value_group = names.iter().position(|name| name.as_deref() == Some(VALUE_GROUP));
         Ok(Pattern {
             unicode,
             ascii,
@@ -133,6 +140,7 @@ impl Pattern {
             is_case_sensitive,
             by_smart_case,
             notes,
+            value_group,
             hir,
             source,
         })
@@ -223,9 +231,9 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern has a group that captures.
-    pub(crate) fn has_groups(&self) -> bool {
-        self.unicode.capture_count() > 1
+    /// The number of the group `(?<value>..)`, whose texts are counted instead of whole matches.
+    pub(super) fn value_group(&self) -> Option<usize> {
+        self.value_group
     }
 
     /// The groups by their number, with the names of those that have one; the first is the whole match.

@@ -55,7 +55,7 @@ pub struct SearchOutput {
     /// Where these are: the directories with the most results, at most 20. With fewer than 40 results, none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<FoldedDirectory>,
-    /// Lines behind the end of the first page that define what matched in them, at most 3.
+    /// Lines that define the name that was searched for and are not on the first page, at most 3.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub definitions: Vec<DefinitionLine>,
     /// Whether more results exist than are shown.
@@ -89,6 +89,9 @@ pub struct SearchOutput {
     /// The sums of the JSON events that were streamed.
     #[serde(skip)]
     streamed_stats: MatchStats,
+    /// Whether it is the first page of results for a model.
+    #[serde(skip)]
+    is_first: bool,
     /// Whether files have lines that are not shown, and that no cursor leads to.
     #[serde(skip)]
     has_remainder: bool,
@@ -289,6 +292,9 @@ impl SearchOutput {
             let searched = self.receipt.sentence("Searched");
             lines.push(format!("... (incomplete: {why}) {searched}"));
         }
+        if self.matches > 0 && self.is_first {
+            lines.extend(self.receipt.not_searched());
+        }
         let unread = self.receipt.shortfall("searched").filter(|_| self.matches > 0);
         if let (Some(unread), None) = (unread, self.incomplete) {
             lines.push(format!("... ({unread})"));
@@ -399,9 +405,10 @@ impl ReportBuilder {
             results_only: options.results_only,
         };
         let notes = [&options.notes, options.pattern.notes()].concat();
+        let is_first = options.cursor.is_none() && !options.results_only;
         let bytes_left = options.limits.text_bytes.saturating_sub(FOOTER);
         ReportBuilder {
-            report: SearchOutput { notes, format, ..SearchOutput::default() },
+            report: SearchOutput { notes, format, is_first, ..SearchOutput::default() },
             skipped_entries: Vec::new(),
             values: ValueCounts::default(),
             max_results: options.max_results,
@@ -456,7 +463,6 @@ impl ReportBuilder {
                 self.report.directories = counts.by_directory.rows();
             }
             self.report.total = Some(total);
-            self.report.definitions = self.definitions.into_lines();
         }
         let mut report = self.report;
         let listing = order.and_then(MtimeOrder::incomplete);
@@ -487,7 +493,9 @@ impl ReportBuilder {
             }
             self.truncated_by(Truncation::Results);
         }
-        for file in page.finish() {
+        let files = page.finish();
+        self.report.definitions = std::mem::take(&mut self.definitions).not_shown(&files);
+        for file in files {
             self.count_lines(file.lines.count() as u64);
             if self.emit(file).is_break() {
                 return;
@@ -553,13 +561,13 @@ impl ReportBuilder {
         self.truncate(cut)
     }
 
-    fn add_to_page(&mut self, file: FileMatches) -> ControlFlow<()> {
+    fn add_to_page(&mut self, mut file: FileMatches) -> ControlFlow<()> {
         if let Some(counts) = &mut self.counts {
             counts.add(&file.path, file.total);
         }
+        self.definitions.add(std::mem::take(&mut file.defining));
         let page = self.page.as_mut().expect("the caller has seen it");
         if page.cut().is_some() {
-            self.definitions.add(&file, 0);
             return self.count_on();
         }
         let path = file.resolved_path().to_vec();

@@ -8,9 +8,10 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
-use crate::outline::Definitions;
+use crate::outline::{self, Definitions};
 use crate::output::ScanStats;
 use crate::pool::lock;
+use crate::search::definition_hint;
 use crate::search::large_file::{self, LargeFile};
 use crate::search::line_ends::{LineFeedReader, LineFeeds};
 use crate::search::lines::{FileMatches, LineFormat};
@@ -77,8 +78,8 @@ pub(super) struct SearchWorker {
 }
 
 impl BatchMatches {
-    fn skip_binary(&mut self) {
-        self.stats.skipped.binary += 1;
+    fn skip_binary(&mut self, path: &[u8]) {
+        self.stats.skip_binary(Some(path).filter(|path| outline::is_known(path)));
         self.skipped = true;
     }
 
@@ -126,7 +127,8 @@ impl Visitor for FileSearcher {
         // These are counted one by one.
         if totals.max_text_bytes() > WHOLE && counts_large
             || self.may_exceed_multiline_limit(totals.max_text_bytes())
-            || totals.binaries() > 0 && (self.binary || reports)
+            || totals.binaries() > 0
+                && (self.binary || reports || files.paths().any(|path| outline::is_known(&path)))
         {
             return None;
         }
@@ -169,7 +171,8 @@ impl Visitor for FileSearcher {
             }
             if let Some(excluded) = self.excluded(&directory, name, file_id) {
                 let found = &mut *lock(found);
-                if self.count_excluded(excluded, &mut found.stats) {
+                let path = || batch.path(name);
+                if self.count_excluded(excluded, &path, &mut found.stats) {
                     if self.options.mode == OutputMode::FilesWithoutMatch
                         && matches!(excluded, Excluded::Text(_))
                     {
@@ -230,10 +233,18 @@ impl FileSearcher {
 
     /// Counts an excluded file like a search without matches; false if a search might do something
     /// else.
-    fn count_excluded(&self, excluded: Excluded, stats: &mut ScanStats) -> bool {
+    fn count_excluded(
+        &self,
+        excluded: Excluded,
+        path: &dyn Fn() -> Vec<u8>,
+        stats: &mut ScanStats,
+    ) -> bool {
         match excluded {
             Excluded::Binary if self.binary => return false,
-            Excluded::Binary => stats.skipped.binary += 1,
+            Excluded::Binary => {
+                let path = self.aliases.shown(&path()).into_owned();
+                stats.skip_binary(Some(&*path).filter(|path| outline::is_known(path)));
+            }
             Excluded::Text(bytes) if self.may_exceed_multiline_limit(bytes) => return false,
             // With context lines, a search warns about long lines even without a match.
             Excluded::Text(bytes) if bytes > WHOLE && self.options.has_context() => return false,
@@ -334,11 +345,12 @@ impl FileSearcher {
     ) -> io::Result<()> {
         let bytes = &worker.buffer[..length];
         let text = decode::text(bytes, &mut worker.decoded);
-        if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some()
-            && !self.is_named(&path())
-        {
-            found.skip_binary();
-            return Ok(());
+        if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some() {
+            let path = path();
+            if !self.is_named(&path) {
+                found.skip_binary(&self.aliases.shown(&path));
+                return Ok(());
+            }
         }
         found.stats.bytes += text.len() as u64;
         let pattern = &worker.pattern;
@@ -358,7 +370,7 @@ impl FileSearcher {
         let nul = memchr::memchr(0, text);
         let searched = if is_named { text.len() } else { self.searched_length(text, nul) };
         if searched == 0 && nul.is_some() {
-            found.skip_binary();
+            found.skip_binary(&self.aliases.shown(&path));
             return Ok(());
         }
         found.stats.skipped.binary += u64::from(nul.is_some() && !is_named);
@@ -380,6 +392,11 @@ impl FileSearcher {
             let grouped = self.options.has_context();
             let format = LineFormat { path: &path, line_bytes, grouped };
             file.lines = file.lines.with_definitions(format, &mut Definitions::new(text, &shown));
+        }
+        if count > 0
+            && let Some(name) = self.options.defined_name()
+        {
+            file.defining = definition_hint::in_file(text, &self.aliases.shown(&path), name);
         }
         let is_binary = nul.is_some() && !is_named;
         if self.is_result(count, interrupted, is_binary) {
@@ -470,7 +487,7 @@ impl FileSearcher {
         let binary = memchr::memchr(0, &worker.buffer[..decode::WINDOW]);
         let utf16 = decode::is_utf16(&worker.buffer);
         if binary.is_some() && !utf16 && !self.is_named(&path) {
-            found.skip_binary();
+            found.skip_binary(&self.aliases.shown(&path));
             return Ok(());
         }
         let options = &self.options;

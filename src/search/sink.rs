@@ -268,15 +268,15 @@ impl<'a> LineSink<'a> {
         let mut finder = SpanFinder::new(self.matcher, line, begins, self.keeps_going);
         let spans = finder.in_last_line(0..line.len(), all).spans;
         self.interrupted |= finder.is_interrupted();
-        let has_groups = self.options.pattern.has_groups();
-        let captures = has_groups.then(|| self.matcher.new_captures()).transpose();
+        let group = self.options.pattern.value_group();
+        let captures = group.map(|_| self.matcher.new_captures()).transpose();
         let mut captures = captures.map_err(io::Error::from)?;
         // As in ripgrep, an empty match after a line without a line end does not count.
         for span in spans.into_iter().filter(|span| span.start() < bytes.len()) {
             let mut value = Some(span);
-            if let Some(captures) = &mut captures {
+            if let (Some(captures), Some(group)) = (&mut captures, group) {
                 self.matcher.captures_at(line, span.start(), captures).map_err(io::Error::from)?;
-                value = captures.get(1);
+                value = captures.get(group);
             }
             // A group that took no part in the match has the empty text.
             let value = value.and_then(|value| line.get(value.start()..value.end()));

@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 64;
 #[schemars(inline)]
 #[non_exhaustive]
 pub struct ValueCount {
-    /// The text, or group 1 of the pattern where it has groups; of a long one the start.
+    /// The text, or that of the group `(?<value>..)` of the pattern; of a long one the start.
     pub value: String,
     /// How often it occurs.
     pub count: u64,

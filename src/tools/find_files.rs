@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
     self, MAX_CURSOR_CHARS, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one, impl_wire_names,
-    impl_with_fields, root, yes,
+    impl_with_fields, yes,
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
@@ -29,10 +29,10 @@ pub struct FindFilesArgs {
     /// A glob: `*.rs` on the name, `src/**/*.ts` on the path; or a path.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub pattern: String,
-    /// The directory. Default: the root.
-    #[serde(default = "root")]
-    #[schemars(length(max = MAX_PATH_CHARS))]
-    pub path: String,
+    /// Directories. Default: the root.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::paths)]
+    pub path: OneOrMany,
     /// `file` (also links), `directory` or `any`.
     #[serde(default)]
     pub kind: FindKind,
@@ -75,7 +75,7 @@ impl FindFilesArgs {
 }
 
 impl_with_fields!(FindFilesArgs {
-    with_path: path: String,
+    with_path: path: OneOrMany,
     with_kind: kind: FindKind,
     with_exclude: exclude: OneOrMany,
     with_max_depth: max_depth: u32,
@@ -108,7 +108,7 @@ impl Default for FindFilesArgs {
     fn default() -> FindFilesArgs {
         FindFilesArgs {
             pattern: String::new(),
-            path: root(),
+            path: OneOrMany::default(),
             kind: FindKind::File,
             exclude: OneOrMany::default(),
             max_depth: None,
@@ -178,25 +178,31 @@ impl Tool for FindFiles {
         context: &ToolContext<'_>,
         args: FindFilesArgs,
     ) -> Result<FindFilesOutput, Error> {
-        let (path, pattern) = split_base(context.workspace, &args.path, &args.pattern)?;
-        let existing = existing_file(context.workspace, &path, &pattern);
+        let named = args.path.as_slice();
+        let path = named.first().map_or(".", String::as_str);
+        let (path, pattern) = split_base(context.workspace, path, &args.pattern)?;
+        let is_alone = named.len() <= 1;
+        let existing =
+            is_alone.then(|| existing_file(context.workspace, &path, &pattern)).flatten();
         let glob_use = if args.kind == FindKind::File { GlobUse::Files } else { GlobUse::Entries };
-        let (begin, include) = existing.map_or_else(
-            || {
+        let (begin, include) = match existing {
+            Some((file, glob)) => {
+                (vec![file], RepairedGlobs { globs: vec![glob], notes: Vec::new() })
+            }
+            None if is_alone => {
                 let glob = literal_first(context.workspace, &path, &pattern);
-                let searched = std::slice::from_ref(&path);
-                let globs = RepairedGlobs::new(context.workspace, searched, &[glob], glob_use);
-                (path.clone(), globs)
-            },
-            |(file, glob)| (file, RepairedGlobs { globs: vec![glob], notes: Vec::new() }),
-        );
-        let exclude = RepairedGlobs::new(
-            context.workspace,
-            std::slice::from_ref(&args.path),
-            args.exclude.as_slice(),
-            GlobUse::Entries,
-        );
-        let roots = WalkRoot::resolve(context.workspace, std::slice::from_ref(&begin))?;
+                let begin = vec![path];
+                let globs = RepairedGlobs::new(context.workspace, &begin, &[glob], glob_use);
+                (begin, globs)
+            }
+            None => {
+                let glob = std::slice::from_ref(&args.pattern);
+                (named.to_vec(), RepairedGlobs::new(context.workspace, named, glob, glob_use))
+            }
+        };
+        let exclude =
+            RepairedGlobs::new(context.workspace, named, args.exclude.as_slice(), GlobUse::Entries);
+        let roots = WalkRoot::resolve(context.workspace, &begin)?;
         let max_depth = args.max_depth.map(|depth| at_least_one("max_depth", depth));
         let walk = WalkOptions {
             roots,

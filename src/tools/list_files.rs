@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one,
-    impl_with_fields, root, yes,
+    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
 };
 use crate::context::Incomplete;
 use crate::error::Error;
@@ -32,10 +31,10 @@ const PIECE: usize = 8 << 10;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ListFilesArgs {
-    /// The directory. Default: the root.
-    #[serde(default = "root")]
-    #[schemars(length(max = MAX_PATH_CHARS))]
-    pub path: String,
+    /// Directories. Default: the root.
+    #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
+    #[schemars(transform = arguments::paths)]
+    pub path: OneOrMany,
     /// A glob: `*.rs` on the name, `src/**/*.ts` on the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_GLOB_BYTES))]
@@ -72,7 +71,7 @@ pub struct ListFilesArgs {
 }
 
 impl_with_fields!(ListFilesArgs {
-    with_path: path: String,
+    with_path: path: OneOrMany,
     with_pattern: pattern: String,
     with_exclude: exclude: OneOrMany,
     with_max_depth: max_depth: u32,
@@ -87,7 +86,7 @@ impl_with_fields!(ListFilesArgs {
 impl Default for ListFilesArgs {
     fn default() -> ListFilesArgs {
         ListFilesArgs {
-            path: root(),
+            path: OneOrMany::default(),
             pattern: None,
             exclude: OneOrMany::default(),
             max_depth: None,
@@ -271,7 +270,7 @@ impl Tool for ListFiles {
         args: ListFilesArgs,
     ) -> Result<ListFilesOutput, Error> {
         let pattern: Vec<String> = args.pattern.iter().cloned().collect();
-        let searched = std::slice::from_ref(&args.path);
+        let searched = args.path.as_slice();
         let include = RepairedGlobs::new(context.workspace, searched, &pattern, GlobUse::Files);
         let exclude = RepairedGlobs::new(
             context.workspace,
@@ -285,7 +284,7 @@ impl Tool for ListFiles {
         let max_depth = args.max_depth.or(default_depth);
         let max_depth = max_depth.map(|depth| at_least_one("max_depth", depth)).transpose()?;
         let walk = WalkOptions {
-            roots: WalkRoot::resolve(context.workspace, std::slice::from_ref(&args.path))?,
+            roots: WalkRoot::resolve(context.workspace, searched)?,
             max_depth,
             hidden: args.hidden || filter.names_hidden(),
             no_ignore: args.no_ignore,

@@ -248,7 +248,14 @@ impl Tool for Search {
         // At a shell, a search means what it means to ripgrep, and so do events.
         let is_exact = context.format.syntax() == Syntax::Shell || context.call.keeps_exact_lines();
         let line_ends = if is_exact { LineEnds::LineFeed } else { LineEnds::Both };
-        let first = options(context, &args, line_ends, &call)?;
+        let first = match options(context, &args, line_ends, &call) {
+            Err(refused)
+                if refused.code() == ErrorCode::InvalidPattern && !args.literal && !is_exact =>
+            {
+                return as_text(context, args, &call, refused);
+            }
+            first => first?,
+        };
         let may_ignore_case = may_ignore_case(&first);
         let ignoring_case = || {
             let args = ignoring_case(&args);
@@ -256,6 +263,24 @@ impl Tool for Search {
         };
         search::search(context.scope(&call), first, ignoring_case)
     }
+}
+
+/// Searches for a pattern that is refused as plain text; if that finds nothing, it is refused.
+fn as_text(
+    context: &ToolContext<'_>,
+    args: SearchArgs,
+    call: &Call,
+    refused: Error,
+) -> Result<SearchOutput, Error> {
+    let args = SearchArgs { literal: true, ..args };
+    let Ok(options) = options(context, &args, LineEnds::Both, call) else { return Err(refused) };
+    let mut found = search::run(context.scope(call), &Arc::new(options))?.0;
+    if found.matches == 0 {
+        return Err(refused);
+    }
+    let reason = refused.message().lines().next().unwrap_or_default().trim_end_matches('\n');
+    found.notes.insert(0, format!("Searched as plain text: {reason}."));
+    Ok(found)
 }
 
 /// The search that these arguments ask for.

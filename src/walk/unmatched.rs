@@ -120,6 +120,9 @@ impl EntrySample {
         if !elsewhere.is_empty() {
             return Some(Hint::DidYouMean(elsewhere));
         }
+        if let Some(named) = self.with_words(wanted) {
+            return Some(named);
+        }
         if let Some(missing) = self.missing_directory(directory) {
             return Some(missing);
         }
@@ -169,6 +172,28 @@ impl EntrySample {
         directories.sort_unstable();
         directories.dedup();
         similar(wanted, directories.into_iter(), MIN_DIRECTORY_SIMILARITY)
+    }
+
+    /// The paths with the most of several words, the shortest first.
+    fn with_words(&self, wanted: &str) -> Option<Hint> {
+        let words = wanted.split(|letter: char| !letter.is_alphanumeric());
+        let words: Vec<String> =
+            words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        if words.len() < 2 || !wanted.trim().contains(char::is_whitespace) {
+            return None;
+        }
+        let rank = |path: &[u8]| {
+            let lowered = String::from_utf8_lossy(path).to_lowercase();
+            let found = words.iter().filter(|word| lowered.contains(word.as_str())).count();
+            (Reverse(found), path.len())
+        };
+        let ranked = self.paths.iter().map(|(path, _)| (rank(path), path.as_slice()));
+        let mut ranked: Vec<_> = ranked.filter(|((found, _), _)| found.0 > 1).collect();
+        ranked.sort_unstable();
+        let shown = ranked.iter().take(MAX_SHOWN);
+        let shown: Vec<_> =
+            shown.map(|(_, path)| escape::display_path(path).into_owned()).collect();
+        (!shown.is_empty()).then_some(Hint::DidYouMean(shown))
     }
 
     fn similar_names(&self, name: &str) -> Option<Hint> {
@@ -383,6 +408,8 @@ mod tests {
             ("src/**/*.js", Some("Files here end in .rs (3), .ts (2).")),
             ("*probe*", None),
             ("nothing-like-it", None),
+            ("search tools", Some("Did you mean src/tools/search.rs?")),
+            ("main of web", None),
             ("!*.rs", None),
         ];
         for (glob, expected) in cases {

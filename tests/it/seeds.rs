@@ -349,7 +349,7 @@ fn search_takes_a_pattern_that_looks_like_an_option() {
 
 #[test]
 fn search_with_a_bad_pattern_fails_and_says_where() {
-    let workspace = TestWorkspace::new().file("a.txt", "f(\n");
+    let workspace = TestWorkspace::new().file("a.txt", "f\n");
     workspace.search("f(").fails_with(ErrorCode::InvalidPattern).mentions("column 2");
 }
 
