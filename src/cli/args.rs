@@ -541,7 +541,7 @@ fn positional_values<'a>(
 }
 
 /// The text of a file, or of standard input for `-`, which must be UTF-8.
-fn file_text(path: &Value) -> Result<String, Error> {
+pub(super) fn file_text(path: &Value) -> Result<String, Error> {
     let Some(path) = path.as_str() else {
         return Err(Error::new(ErrorCode::InvalidArgument, "the name of the file is not text"));
     };

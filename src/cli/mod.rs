@@ -1,5 +1,5 @@
 //! The `ripkit` program: its command line, assembled from the tools of the toolkit, the commands that
-//! have the line of another program, and those that packagers use. It names no tool.
+//! have the line of another program, those for files, and those that packagers use.
 
 #![expect(
     clippy::disallowed_methods,
@@ -10,14 +10,17 @@
 mod args;
 mod call;
 mod colour;
+mod files;
 mod find;
 mod flags;
 mod help;
 mod index;
 mod lines;
+mod listing;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod own_line;
+mod place;
 mod print;
 mod shorts;
 mod skills;
@@ -25,7 +28,7 @@ mod spool;
 mod tool;
 mod undo;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -50,6 +53,8 @@ const COMPLETIONS: &str = "completions";
 const SHELL: &str = "shell";
 const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "powershell", "elvish"];
 
+const SHELL_INIT: &str = "shell-init";
+
 const MAN: &str = "man";
 const PAGE: &str = "page";
 
@@ -69,7 +74,7 @@ pub(crate) fn run() -> ExitCode {
     if env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| {}));
     }
-    let words: Vec<OsString> = env::args_os().collect();
+    let words = files::with_line_counts(env::args_os().collect());
     let own = OwnLine::of_program(&words).or_else(|| named_own_line(&words));
     if let Some((line, typed)) = own {
         return ExitCode::from(line.run(&typed));
@@ -139,12 +144,14 @@ fn run_command(matches: &ArgMatches) -> io::Result<u8> {
         tool::CALL => tool::run_call(matches, &globals),
         tool::SPEC => tool::run_spec(&standard_specs(), matches, &globals),
         COMPLETIONS => print_completions(&globals, matches),
+        SHELL_INIT => print_shell_lines(matches),
         MAN => print_man_page(command_line(&standard_specs()), matches),
         #[cfg(feature = "mcp")]
         mcp::NAME => Ok(mcp::run(matches, &globals)),
-        _ => match standard_spec(name) {
-            Some(spec) => tool::run(&spec, matches, globals),
-            None => Ok(exit::FAILED),
+        _ => match (declared(name), standard_spec(name)) {
+            (Some(run), _) => run(matches, &globals),
+            (None, Some(spec)) => tool::run(&spec, matches, globals),
+            (None, None) => Ok(exit::FAILED),
         },
     }
 }
@@ -155,7 +162,15 @@ fn command_line(specs: &[ToolSpec]) -> Command {
     let mut taken: HashSet<String> = ["help".to_owned()].into();
     taken.extend(other_commands().iter().map(|command| command.get_name().to_owned()));
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
-    let specs: Vec<_> = specs.iter().filter(|spec| !OwnLine::is_own(spec.command)).collect();
+    let (by_hand, specs): (Vec<_>, Vec<_>) =
+        specs.iter().partition(|spec| is_declared(spec.command));
+    let mut aliases: HashMap<&str, Vec<String>> =
+        by_hand.into_iter().map(|spec| (spec.command, free_aliases(spec, &mut taken))).collect();
+    let others = other_commands().into_iter().map(|command| {
+        let names = aliases.remove(command.get_name()).unwrap_or_default();
+        with_globals(command.aliases(names))
+    });
+    let others: Vec<Command> = others.collect();
     let tools = specs.iter().map(|spec| tool::command(spec, free_aliases(spec, &mut taken)));
     let line = base()
         .after_help(MORE)
@@ -164,7 +179,7 @@ fn command_line(specs: &[ToolSpec]) -> Command {
         .arg_required_else_help(true)
         .subcommands(OwnLine::commands())
         .subcommands(tools.map(with_globals).collect::<Vec<_>>())
-        .subcommands(other_commands().into_iter().map(with_globals));
+        .subcommands(others);
     let first = specs.iter().filter_map(|spec| args::examples(spec).into_iter().next());
     let examples: Vec<String> = first.take(MAX_EXAMPLES).collect();
     let line = help::with_layout(line, &examples).help_template(help::DENSE);
@@ -192,6 +207,21 @@ fn parse(line: &Command, words: &[OsString]) -> Result<ArgMatches, clap::Error> 
     })
 }
 
+/// The commands for files that are declared by hand.
+fn file_commands() -> impl Iterator<Item = (Command, place::Run)> {
+    listing::commands().into_iter().chain(files::commands())
+}
+
+/// Whether a command is declared by hand, and not made from its tool.
+fn is_declared(name: &str) -> bool {
+    OwnLine::is_own(name) || declared(name).is_some()
+}
+
+/// What runs the command of this name, if it is one of them.
+fn declared(name: &str) -> Option<place::Run> {
+    file_commands().find(|(command, _)| command.get_name() == name).map(|(_, run)| run)
+}
+
 /// The commands that are no tools.
 fn other_commands() -> Vec<Command> {
     let shells = PossibleValuesParser::new(SHELLS).try_map(|name| name.parse::<Shell>());
@@ -203,7 +233,8 @@ fn other_commands() -> Vec<Command> {
     let page = Arg::new(PAGE)
         .value_name("COMMAND")
         .help("The command to print the page of; without it, the program");
-    vec![
+    let mut all: Vec<Command> = file_commands().map(|(command, _)| command).collect();
+    all.extend([
         tool::call_command(),
         tool::spec_command(),
         skills::command(),
@@ -211,11 +242,23 @@ fn other_commands() -> Vec<Command> {
         undo::command(),
         #[cfg(feature = "mcp")]
         mcp::command(),
+        Command::new(SHELL_INIT)
+            .about("Print the lines by which a shell runs this for rg and fd")
+            .arg(
+                Arg::new(SHELL)
+                    .value_name("SHELL")
+                    .required(true)
+                    .value_parser(["bash", "zsh", "fish"])
+                    .help(
+                        "The shell that will read them, as in eval \"$(ripkit shell-init bash)\"",
+                    ),
+            ),
         Command::new(COMPLETIONS).about("Print the completions for a shell").arg(shell),
         Command::new(MAN)
             .about("Print the manual page of the program, or of one command")
             .arg(page),
-    ]
+    ]);
+    all
 }
 
 /// The name and aliases of a tool, with `_` and with `-`, that are not taken yet.
@@ -223,6 +266,28 @@ fn free_aliases(spec: &ToolSpec, taken: &mut HashSet<String>) -> Vec<String> {
     let names = std::iter::once(spec.name.as_str()).chain(spec.aliases.iter().copied());
     let aliases = names.flat_map(|name| [name.to_owned(), name.replace('_', "-")]);
     aliases.filter(|alias| taken.insert(alias.clone())).collect()
+}
+
+/// Prints a function for each program whose command line a command has.
+fn print_shell_lines(matches: &ArgMatches) -> io::Result<u8> {
+    let program = env::current_exe()?.display().to_string();
+    let is_fish = matches.get_one::<String>(SHELL).is_some_and(|shell| shell == "fish");
+    let mut lines = String::new();
+    for (name, command) in OwnLine::programs() {
+        // Writing to a string does not fail.
+        let _ = if is_fish {
+            let program = program.replace('\\', "\\\\").replace('\'', "\\'");
+            writeln!(lines, "function {name} --wraps '{name}'; '{program}' {command} $argv; end")
+        } else {
+            let program = program.replace('\'', "'\\''");
+            // An alias of that name would be expanded in the definition, also on the same line.
+            writeln!(
+                lines,
+                "unalias {name} 2>/dev/null || :\n{name}() {{ '{program}' {command} \"$@\"; }}"
+            )
+        };
+    }
+    print::exact(&lines).map(|()| exit::DONE)
 }
 
 fn print_completions(globals: &GlobalFlags, matches: &ArgMatches) -> io::Result<u8> {

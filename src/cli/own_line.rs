@@ -44,6 +44,11 @@ impl OwnLine {
         ALL.into_iter().map(|line| (line.command)().name(line.name))
     }
 
+    /// The other programs, each with the name of the command that has its line.
+    pub(super) fn programs() -> impl Iterator<Item = (&'static str, &'static str)> {
+        ALL.into_iter().map(|line| (line.program, line.name))
+    }
+
     /// Whether a command has a line of its own.
     pub(super) fn is_own(name: &str) -> bool {
         ALL.iter().any(|line| line.name == name)

@@ -163,6 +163,36 @@ fn find_is_in_path_order_and_the_same_by_both_names() {
 }
 
 #[test]
+fn a_shell_runs_it_for_the_names_that_are_printed() {
+    let root = tree();
+    let wanted = run(root.path(), &["find", "-e", "rs", "x y|lib"]).1;
+    assert_eq!(wanted, "src/deep/lib.rs\nsrc/lib.rs\ntests/lib_test.rs\n");
+    let ripkit = env!("CARGO_BIN_EXE_ripkit");
+    for (shell, script) in [
+        (
+            "bash",
+            format!(
+                "shopt -s expand_aliases; alias fd=false; eval \"$('{ripkit}' shell-init bash)\"; fd -e rs 'x y|lib'"
+            ),
+        ),
+        (
+            "zsh",
+            format!("alias fd=false; eval \"$('{ripkit}' shell-init zsh)\"; fd -e rs 'x y|lib'"),
+        ),
+        ("fish", format!("'{ripkit}' shell-init fish | source; fd -e rs 'x y|lib'")),
+    ] {
+        if !has_program(shell) {
+            continue;
+        }
+        let mut program = Command::new(shell);
+        program.args(["-c", &script]).current_dir(root.path()).env("HOME", root.path());
+        let output =
+            program.env_remove("ZDOTDIR").stdin(Stdio::null()).output().expect("it starts");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), wanted, "{shell}: {output:?}");
+    }
+}
+
+#[test]
 fn with_a_root_nothing_outside_is_found() {
     let root = tree();
     symlink("/etc", root.path().join("out")).expect("a link");

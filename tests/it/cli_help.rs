@@ -96,7 +96,7 @@ fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
         ),
         (
             &["mv", "x"],
-            "the following required arguments were not provided: <DESTINATION>; try '--help'.",
+            "2 values required by '<SOURCE> <DEST>...'; only 1 was provided; try '--help'.",
         ),
         (&["write", "x"], "content is missing: it is the whole text of the file"),
         (

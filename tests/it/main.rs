@@ -29,6 +29,9 @@ mod cli;
 // Command lines of fd and of other programs, with the same output.
 #[cfg(all(unix, feature = "cli"))]
 mod cli_fd;
+// What people type for files, beside the programs that they type it for.
+#[cfg(all(unix, feature = "cli"))]
+mod cli_habits;
 // The program's help, suggestions, completions and manual pages.
 #[cfg(feature = "cli")]
 mod cli_help;

@@ -499,7 +499,7 @@ mod command {
         let end = "[Lines 3-4 of 4]\n   3 | 3\n   4 | 4\n";
         prints(&workspace, &["read", "src/a.rs", "--offset", "-2"], end, "");
         prints(&workspace, &["read-file", "src/a.rs", "--offset=-2"], end, "");
-        prints(&workspace, &["cat", "src/a.rs:3"], end, "");
+        prints(&workspace, &["read", "src/a.rs:3"], end, "");
         let error = "ripkit: src/a.rs has 4 lines; offset 9 is past the end\n";
         prints(&workspace, &["read", "src/a.rs", "--offset", "9"], "", error);
     }

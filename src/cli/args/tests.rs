@@ -232,7 +232,7 @@ fn an_example_read_back_gives_its_arguments() {
 fn the_examples_of_every_tool_read_back_as_they_were() {
     let specs = ripkit::toolkit::standard_specs();
     let whole = command_line(&specs);
-    let has_line = |spec: &&ToolSpec| !super::super::OwnLine::is_own(spec.command);
+    let has_line = |spec: &&ToolSpec| !super::super::is_declared(spec.command);
     for spec in specs.iter().filter(has_line) {
         for args in spec.examples.iter().filter_map(Value::as_object) {
             let line = example(spec, args).expect("a line");

@@ -10,6 +10,7 @@ mod change_kind;
 mod change_log;
 mod commit;
 mod copy_content;
+mod copy_tree;
 mod entry;
 mod file_mark;
 mod fingerprint;
@@ -692,6 +693,23 @@ impl Workspace {
         call: &Call,
     ) -> Result<Transferred, Error> {
         transfer::copy_file(self, source, destination, expected, call)
+    }
+
+    /// Copies a directory with everything in it to a path that does not exist: contents and permissions of
+    /// files, links as they are. Returns how many files and links it copied, and what could not be
+    /// preserved, one sentence each. Each 256 files are one change; when one fails, what was copied before it
+    /// stays.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::copy_file`]; `INVALID_PATH` for a destination inside the source, for a link
+    /// that would lead out of the root, and for what is neither a file, a link nor a directory.
+    pub fn copy_directory(
+        &self,
+        source: &str,
+        destination: &str,
+        call: &Call,
+    ) -> Result<(usize, Vec<String>), Error> {
+        copy_tree::copy_directory(self, source, destination, call)
     }
 
     /// Creates a directory and its parents; also returns whether it existed.
