@@ -1,12 +1,12 @@
 //! Background indexing: a thread that indexes what searches left.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::context::{Call, Cancel};
-use crate::index::Index;
 use crate::index::indexer::{self, ScanMode};
+use crate::index::tree_index::TreeIndex;
 use crate::pool::{Pool, lock};
 
 /// How long to wait after a run that indexed files before the next one.
@@ -68,27 +68,26 @@ impl BackgroundState {
 }
 
 /// Indexes what searches left, on a thread of its own.
-pub(super) fn begin(index: &Index, cancel: &Cancel) {
-    if !index.inner.background.start() {
+pub(super) fn begin(tree: &Arc<TreeIndex>, state: &Arc<BackgroundState>, cancel: &Cancel) {
+    if !state.start() {
         return;
     }
-    let (unowned, call) = (index.unowned(), Call::default().with_cancel(cancel.clone()));
-    let work = move || {
-        let indexed = run(&unowned, &call);
-        unowned.inner.background.finish(indexed);
-    };
+    let (tree, own_state) = (tree.clone(), state.clone());
+    let call = Call::default().with_cancel(cancel.clone());
+    let work = move || own_state.finish(run(&tree, &call));
     let started = thread::Builder::new().name("ripkit-index".to_owned()).spawn(work);
     // Without a thread nothing is indexed, and searches open what they have to.
     if started.is_err() {
-        index.inner.background.finish(0);
+        state.finish(0);
     }
 }
 
 /// Indexes what is left, and returns how many files that was.
-fn run(index: &Index, call: &Call) -> u64 {
-    let pool = Pool::new(index.inner.threads);
+fn run(tree: &Arc<TreeIndex>, call: &Call) -> u64 {
+    let (_, threads) = tree.place();
+    let pool = Pool::new(threads);
     let scan = |call: &Call, mode| {
-        indexer::scan_tree(index, (&pool, call), mode)
+        indexer::scan_tree(tree, (&pool, call), mode)
             .map_or((0, 0), |(scanned, _)| scanned.counts())
     };
     let (mut indexed, skipped) = scan(call, ScanMode::Background);
@@ -99,10 +98,10 @@ fn run(index: &Index, call: &Call) -> u64 {
     let limited = call.clone().with_timeout(MAX_IGNORED_TIME);
     indexed += scan(&limited, ScanMode::Ignored).0;
     // First, because the file has them compacted, too.
-    index.files().signatures().compact();
+    tree.files().signatures().compact();
     if indexed > 0 {
         // An error has no caller to go to; the next save reports it.
-        let _ = index.save_if_worth();
+        let _ = tree.save_if_worth();
     }
     indexed
 }

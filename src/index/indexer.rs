@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
-use crate::index::Index;
 use crate::index::file_scan::scan_file;
 use crate::index::reader::IndexReader;
 use crate::index::signatures::SignatureBuilder;
+use crate::index::tree_index::TreeIndex;
 use crate::pool::{Pool, lock};
 use crate::walk::{
     Batch, DirectoryReport, FileId, ResultSink, Scope, Visitor, Walk, WalkControl, WalkOptions,
@@ -44,13 +44,13 @@ impl Scanned {
 
 /// Walks the workspace and indexes its files; returns how many, and why not all.
 pub(super) fn scan_tree(
-    index: &Index,
+    tree: &Arc<TreeIndex>,
     (pool, call): (&Pool, &Call),
     mode: ScanMode,
 ) -> Result<(Scanned, Option<Incomplete>), Error> {
-    let workspace = &index.inner.workspace;
+    let (workspace, _) = tree.place();
     let scope = Scope::new(workspace, pool, call);
-    let view = index.begin();
+    let view = tree.begin();
     let view = if mode == ScanMode::Thorough { view } else { view.in_background() };
     let walk = WalkOptions {
         roots: WalkRoot::resolve(workspace, &[])?,
@@ -64,9 +64,9 @@ pub(super) fn scan_tree(
     // Where the policy is applied when a file is opened, filters are neither used nor made.
     let full = AtomicBool::new(workspace.policy().denies_hard_links());
     let indexer = Indexer {
-        reader: IndexReader::new(index, view, None, 1, &|| true),
+        reader: IndexReader::new(tree, view, None, 1, &|| true),
         generation,
-        index: index.clone(),
+        tree: tree.clone(),
         mode,
         full,
     };
@@ -76,7 +76,7 @@ pub(super) fn scan_tree(
 }
 
 struct Indexer {
-    index: Index,
+    tree: Arc<TreeIndex>,
     reader: IndexReader,
     generation: u64,
     mode: ScanMode,
@@ -100,7 +100,7 @@ impl Visitor for Indexer {
     }
 
     fn state(&self) -> Scratch {
-        let builder = SignatureBuilder::new(self.index.bits_per_byte());
+        let builder = SignatureBuilder::new(self.tree.bits_per_byte());
         Scratch { builder, buffer: ReadBuffer::default(), decoded: String::new() }
     }
 
@@ -126,7 +126,7 @@ impl Visitor for Indexer {
             // A file that cannot be read is reported by the search that meets it.
             match scanned {
                 Ok(Some(known)) => {
-                    let is_kept = self.index.record(file, known, self.generation);
+                    let is_kept = self.tree.record(file, known, self.generation);
                     self.full.fetch_or(!is_kept, Ordering::Relaxed);
                     lock(found).indexed += u64::from(is_kept);
                 }
@@ -142,7 +142,7 @@ impl Visitor for Indexer {
 impl Indexer {
     fn may_go_on(&self, walk: &dyn WalkControl) -> bool {
         if self.mode != ScanMode::Thorough {
-            self.index.give_way(&|| walk.keeps_going());
+            self.tree.give_way(&|| walk.keeps_going());
         }
         walk.keeps_going()
     }
@@ -151,7 +151,7 @@ impl Indexer {
         if self.mode == ScanMode::Thorough {
             self.reader.refresh(file, || batch.handle().open()?.stat(name));
         }
-        self.index.files().knows(file)
+        self.tree.files().knows(file)
     }
 }
 

@@ -35,42 +35,29 @@ mod snapshot_dir;
 mod status;
 mod store;
 mod stored_snapshot;
+mod tree_index;
 mod watch_set;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
 
-use crate::context::{Call, Cancel};
+use crate::context::{Call, Cancel, Incomplete};
 use crate::error::Error;
 use crate::index::background::BackgroundState;
 pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE};
-use crate::index::file_table::{Content, FileTable, KnownFile};
 pub(crate) use crate::index::file_table::{Excluded, WHOLE};
 use crate::index::indexer::ScanMode;
 pub use crate::index::options::IndexOptions;
 pub(crate) use crate::index::query::FilterQuery;
 pub(crate) use crate::index::reader::{IndexReader, ScratchBuffers};
-use crate::index::signatures::BitsPerByte;
 pub(crate) use crate::index::snapshot::IndexView;
-use crate::index::snapshot::Snapshot;
 pub use crate::index::status::{IndexStatus, OtherIndex};
 #[cfg(fuzzing)]
 pub(crate) use crate::index::store::parse_all;
-use crate::index::store::{StoreFile, StoredIndex};
 #[cfg(fuzzing)]
 pub(crate) use crate::index::stored_snapshot::round_trip;
-use crate::index::stored_snapshot::{DecodedSnapshot, EncodedSnapshot};
+use crate::index::tree_index::TreeIndex;
 use crate::pool::Pool;
-use crate::walk::FileId;
 use ripkit_fs::Workspace;
-
-/// The index is written when one part in this many is new.
-const WORTH: u64 = 20;
-
-/// How often background indexing checks whether calls are under way.
-const PAUSE: Duration = Duration::from_millis(2);
 
 /// What is remembered of a workspace from call to call; a [`Toolkit`](crate::Toolkit) makes it.
 ///
@@ -90,23 +77,10 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Index {
-    inner: Arc<Inner>,
-    /// None for the background thread, which must not keep the index alive.
-    owner: Option<Arc<Owner>>,
-}
-
-#[derive(Debug)]
-struct Inner {
-    workspace: Workspace,
-    options: IndexOptions,
-    threads: usize,
-    snapshot: Arc<Snapshot>,
-    background: BackgroundState,
-    store: Option<StoreFile>,
-    /// Bytes of the stored file; 0 if there is none.
-    stored_bytes: AtomicU64,
-    /// Bytes of text that were indexed and are not stored.
-    unsaved: AtomicU64,
+    tree: Arc<TreeIndex>,
+    background: Arc<BackgroundState>,
+    /// The thread in the background has none, so that it does not keep the index alive.
+    owner: Arc<Owner>,
 }
 
 /// Ends background indexing when the last user of the index drops it.
@@ -132,27 +106,18 @@ impl Index {
     /// Those of opening the root, and `IO_ERROR`, `NO_SPACE`, `PERMISSION_DENIED` or `READ_ONLY`
     /// if it cannot be stored.
     pub fn build(&self, call: &Call) -> Result<IndexStatus, Error> {
-        let pool = Pool::new(self.inner.threads);
-        let (_, incomplete) = indexer::scan_tree(self, (&pool, call), ScanMode::Thorough)?;
+        let (_, threads) = self.tree.place();
+        let pool = Pool::new(threads);
+        let (_, incomplete) = indexer::scan_tree(&self.tree, (&pool, call), ScanMode::Thorough)?;
         // First, because the file has them compacted, too.
-        self.files().signatures().compact();
+        self.tree.files().signatures().compact();
         self.save()?;
         Ok(IndexStatus { incomplete, ..self.status() })
     }
 
     /// What the index holds now.
     pub fn status(&self) -> IndexStatus {
-        let mut status = IndexStatus::default();
-        for dir in self.inner.snapshot.directories() {
-            status.directories += 1;
-            self.files().count(dir.listing(), &mut status);
-        }
-        status.filter_bytes = self.files().signatures().signature_bytes() as u64;
-        let stored = self.inner.stored_bytes.load(Ordering::Relaxed);
-        status.stored_bytes = (stored > 0).then_some(stored);
-        status.others = self.inner.store.as_ref().map_or_else(Vec::new, StoreFile::others);
-        status.watched = self.inner.snapshot.is_watched();
-        status
+        self.tree.status()
     }
 
     /// Writes the index into its directory, where it has one.
@@ -160,15 +125,7 @@ impl Index {
     /// # Errors
     /// `IO_ERROR`, `NO_SPACE`, `PERMISSION_DENIED` or `READ_ONLY`.
     pub fn save(&self) -> Result<(), Error> {
-        let Some(store) = &self.inner.store else { return Ok(()) };
-        let unsaved = self.inner.unsaved.load(Ordering::Relaxed);
-        let dirs = self.inner.snapshot.directories();
-        let snapshot = EncodedSnapshot::of(&dirs, self.files());
-        let number = |file| snapshot.number_of(file);
-        let bytes = store.save(snapshot.bytes(), self.files().signatures(), &number)?;
-        self.inner.stored_bytes.store(bytes, Ordering::Relaxed);
-        self.inner.unsaved.fetch_sub(unsaved, Ordering::Relaxed);
-        Ok(())
+        self.tree.save()
     }
 
     /// The same, if at least a twentieth of what is known is not written yet.
@@ -176,10 +133,7 @@ impl Index {
     /// # Errors
     /// As [`Index::save`].
     pub fn save_if_worth(&self) -> Result<(), Error> {
-        let unsaved = self.inner.unsaved.load(Ordering::Relaxed);
-        // Signatures are most of the file, and take about a sixteenth of the text.
-        let known = self.inner.stored_bytes.load(Ordering::Relaxed) * 16;
-        if unsaved > 0 && unsaved >= known / WORTH { self.save() } else { Ok(()) }
+        self.tree.save_if_worth()
     }
 
     /// Forgets everything, and removes the stored file, but none in the format of another version.
@@ -187,10 +141,7 @@ impl Index {
     /// # Errors
     /// `IO_ERROR`, `PERMISSION_DENIED` or `READ_ONLY` if it cannot be removed.
     pub fn clear(&self) -> Result<(), Error> {
-        self.inner.snapshot.clear();
-        self.inner.unsaved.store(0, Ordering::Relaxed);
-        self.inner.stored_bytes.store(0, Ordering::Relaxed);
-        self.inner.store.as_ref().map_or(Ok(()), StoreFile::remove)
+        self.tree.clear()
     }
 }
 
@@ -201,88 +152,67 @@ impl Index {
         options: IndexOptions,
         threads: usize,
     ) -> Result<Index, Error> {
-        let bits_per_byte = BitsPerByte::percent(options.share);
-        let find = |directory| StoreFile::find(directory, workspace.root(), &[options.share]);
-        let store = options.directory.as_deref().map(find).transpose()?;
-        let stored = store.as_ref().and_then(|store| store.open().ok());
-        let stored_bytes = stored.as_ref().map_or(0, StoredIndex::bytes);
-        let (dirs, files) = stored
-            .and_then(|stored| {
-                let snapshot = DecodedSnapshot::of(stored.snapshot())?;
-                let (dirs, files) = snapshot.into_parts();
-                let signatures = stored.into_signatures(bits_per_byte, files.len()).ok()?;
-                Some((dirs, FileTable::stored(files, signatures)))
-            })
-            .unwrap_or_else(|| (Vec::new(), FileTable::new(bits_per_byte)));
-        let (root, max) = (workspace.root_handle(), options.max_bytes / 4);
-        let snapshot = Snapshot::new(root, Arc::new(files), max, options.watched);
-        snapshot.load(dirs);
-        let inner = Arc::new(Inner {
-            workspace: workspace.clone(),
-            options,
-            threads,
-            snapshot: Arc::new(snapshot),
-            background: BackgroundState::default(),
-            store,
-            stored_bytes: AtomicU64::new(stored_bytes),
-            unsaved: AtomicU64::new(0),
-        });
-        Ok(Index { inner, owner: Some(Arc::default()) })
+        let tree = Arc::new(TreeIndex::open(workspace, options, threads)?);
+        Ok(Index { tree, background: Arc::default(), owner: Arc::default() })
     }
 
     /// An index like this one of another workspace, in the place of this one, which forgets everything.
     pub(crate) fn moved_to(&self, workspace: &Workspace) -> Result<Index, Error> {
-        self.inner.snapshot.clear();
-        self.inner.unsaved.store(0, Ordering::Relaxed);
-        Index::open(workspace, self.inner.options.clone(), self.inner.threads)
+        self.tree.forget();
+        let (_, threads) = self.tree.place();
+        Index::open(workspace, self.tree.options().clone(), threads)
     }
 
     /// Begins a call, which sees everything that happened before.
     pub(crate) fn begin(&self) -> IndexView {
-        self.inner.snapshot.begin()
+        self.tree.begin()
     }
 
-    /// Starts background indexing of what a search found missing.
-    pub(crate) fn index_later(&self) {
-        let Some(owner) = self.owner.as_ref().filter(|_| self.inner.options.background) else {
-            return;
-        };
-        background::begin(self, &owner.cancel);
+    /// The index for a search by `query` on so many threads.
+    pub(crate) fn reader(
+        &self,
+        view: IndexView,
+        query: Option<&FilterQuery>,
+        threads: usize,
+        keep_going: &dyn Fn() -> bool,
+    ) -> IndexReader {
+        IndexReader::new(&self.tree, view, query, threads, keep_going)
     }
 
-    /// The same index, without keeping it alive.
-    fn unowned(&self) -> Index {
-        Index { inner: self.inner.clone(), owner: None }
-    }
-
-    /// Waits while calls are under way.
-    fn give_way(&self, keep_going: &dyn Fn() -> bool) {
-        while self.inner.snapshot.is_busy() && keep_going() {
-            thread::sleep(PAUSE);
+    /// Ends a search; starts background indexing of what was missing, unless it was cancelled.
+    pub(crate) fn end_search(&self, reader: &IndexReader, incomplete: Option<Incomplete>) {
+        let is_wanted = incomplete != Some(Incomplete::Cancelled) && reader.missed_files();
+        if is_wanted && self.tree.options().background {
+            background::begin(&self.tree, &self.background, &self.owner.cancel);
         }
     }
+}
 
-    fn bits_per_byte(&self) -> BitsPerByte {
-        BitsPerByte::percent(self.inner.options.share)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::FileId;
 
-    /// Adds a file to the index; false if the memory budget is spent.
-    fn record(&self, file: FileId, known: KnownFile, current: u64) -> bool {
-        let held = self.files().signatures().bytes() + self.inner.snapshot.bytes();
-        let bytes = match known.content() {
-            Content::Text(filters) => filters.bytes(),
-            Content::Binary | Content::Opaque => 0,
-        };
-        let has_room = held + bytes <= self.inner.options.max_bytes;
-        if has_room {
-            self.inner.unsaved.fetch_add(known.text_bytes().max(1), Ordering::Relaxed);
-            self.files().record(file, known, current);
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes its own tree")]
+    fn nothing_is_indexed_after_a_search_that_was_cancelled() {
+        for (unknown, incomplete, indexes) in [
+            (false, None, false),
+            (true, Some(Incomplete::Cancelled), false),
+            (true, Some(Incomplete::Timeout), true),
+            (true, None, true),
+        ] {
+            let temporary = tempfile::TempDir::new().unwrap();
+            std::fs::write(temporary.path().join("a"), "text").unwrap();
+            let workspace = Workspace::open(temporary.path()).unwrap();
+            let index = Index::open(&workspace, IndexOptions::default(), 1).unwrap();
+            let reader = index.reader(index.begin(), None, 1, &|| true);
+            if unknown {
+                let file = workspace.root_handle().open_file(b"a").unwrap();
+                reader.begin_scan(FileId(0), &file);
+            }
+            index.end_search(&reader, incomplete);
+            assert_eq!(index.background.has_begun(), indexes, "{unknown} {incomplete:?}");
         }
-        has_room
-    }
-
-    /// What is known of files.
-    fn files(&self) -> &FileTable {
-        self.inner.snapshot.files()
     }
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::context::Incomplete;
-use crate::index::Index;
 use crate::index::file_scan::FileScan;
 use crate::index::file_table::{Candidates, Excluded};
 use crate::index::query::FilterQuery;
 use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
+use crate::index::tree_index::TreeIndex;
 use crate::walk::{FileId, FileTotals, SelectedFiles};
 use ripkit_fs::os::{File, Stat};
 
@@ -21,7 +20,7 @@ const SHARE: u64 = 16;
 /// The index, and what a search wants to know of it.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexReader {
-    index: Index,
+    tree: Arc<TreeIndex>,
     view: IndexView,
     candidates: Arc<Candidates>,
     asks: bool,
@@ -69,28 +68,25 @@ fn nanoseconds(time: Duration) -> u64 {
 pub(crate) struct ScratchBuffers(SignatureBuilder);
 
 impl IndexReader {
-    pub(crate) fn new(
-        index: &Index,
+    pub(super) fn new(
+        tree: &Arc<TreeIndex>,
         view: IndexView,
         query: Option<&FilterQuery>,
         threads: usize,
         keep_going: &dyn Fn() -> bool,
     ) -> IndexReader {
         IndexReader {
-            index: index.clone(),
+            tree: tree.clone(),
             view,
-            candidates: Arc::new(index.files().candidates(query, keep_going)),
+            candidates: Arc::new(tree.files().candidates(query, keep_going)),
             asks: query.is_some(),
             indexing: Arc::new(IndexingTime::new(threads)),
         }
     }
 
-    /// Ends the search; starts background indexing of what was missing, unless it was cancelled.
-    pub(crate) fn end(&self, incomplete: Option<Incomplete>) {
-        let is_wanted = incomplete != Some(Incomplete::Cancelled);
-        if is_wanted && self.indexing.unknown.load(Ordering::Relaxed) {
-            self.index.index_later();
-        }
+    /// Whether a file was opened of which nothing was known.
+    pub(super) fn missed_files(&self) -> bool {
+        self.indexing.unknown.load(Ordering::Relaxed)
     }
 
     /// Whether the pattern contains n-grams that signatures can exclude files by.
@@ -104,12 +100,12 @@ impl IndexReader {
         file: FileId,
         stat: impl FnOnce() -> io::Result<Stat>,
     ) -> Option<Excluded> {
-        self.index.files().exclude(file, &self.candidates, self.view.generation(), stat)
+        self.tree.files().exclude(file, &self.candidates, self.view.generation(), stat)
     }
 
     /// Adds up files that need neither be opened nor checked; none if one of them has to be.
     pub(crate) fn exclude_all(&self, files: &SelectedFiles) -> Option<FileTotals> {
-        let (table, generation) = (self.index.files(), self.view.generation());
+        let (table, generation) = (self.tree.files(), self.view.generation());
         let mut kept = files.totals();
         if let Some(totals) = &*kept
             && table.has_totals(totals, &self.candidates, generation)
@@ -123,17 +119,17 @@ impl IndexReader {
 
     /// Drops what is known of a file that changed since it was indexed.
     pub(super) fn refresh(&self, file: FileId, stat: impl FnOnce() -> io::Result<Stat>) {
-        self.index.files().refresh(file, self.view.generation(), stat);
+        self.tree.files().refresh(file, self.view.generation(), stat);
     }
 
     pub(crate) fn scratch(&self) -> ScratchBuffers {
-        ScratchBuffers(SignatureBuilder::new(self.index.bits_per_byte()))
+        ScratchBuffers(SignatureBuilder::new(self.tree.bits_per_byte()))
     }
 
     /// Checks a file of which nothing is known, before it is read; none if there is no time to
     /// index it now.
     pub(crate) fn begin_scan(&self, file: FileId, opened: &File) -> Option<FileScan> {
-        if self.index.files().knows(file) {
+        if self.tree.files().knows(file) {
             return None;
         }
         self.indexing.unknown.store(true, Ordering::Relaxed);
@@ -151,7 +147,7 @@ impl IndexReader {
     ) {
         let started = Instant::now();
         if let Some(known) = scan.finish(bytes, decoded, &mut scratch.0) {
-            self.index.record(file, known, self.view.generation().current());
+            self.tree.record(file, known, self.view.generation().current());
         }
         self.indexing.spend(started.elapsed());
     }
@@ -160,8 +156,6 @@ impl IndexReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::IndexOptions;
-    use ripkit_fs::Workspace;
 
     const TIME_PER_FILE: Duration = Duration::from_millis(3);
 
@@ -197,23 +191,5 @@ mod tests {
         indexing.spend(Duration::from_nanos(1));
         assert!(!indexing.has_time(Duration::from_secs(32)));
         assert!(indexing.has_time(Duration::MAX));
-    }
-
-    #[test]
-    fn nothing_is_indexed_after_a_search_that_was_cancelled() {
-        for (unknown, incomplete, indexes) in [
-            (false, None, false),
-            (true, Some(Incomplete::Cancelled), false),
-            (true, Some(Incomplete::Timeout), true),
-            (true, None, true),
-        ] {
-            let temporary = tempfile::TempDir::new().unwrap();
-            let workspace = Workspace::open(temporary.path()).unwrap();
-            let index = Index::open(&workspace, IndexOptions::default(), 1).unwrap();
-            let reader = IndexReader::new(&index, index.begin(), None, 1, &|| true);
-            reader.indexing.unknown.store(unknown, Ordering::Relaxed);
-            reader.end(incomplete);
-            assert_eq!(index.inner.background.has_begun(), indexes, "{unknown} {incomplete:?}");
-        }
     }
 }

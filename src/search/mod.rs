@@ -104,8 +104,8 @@ pub(crate) fn run(
         walk.resume = options.cursor.as_ref().map(resume_point);
         Walk::run(scope, walk, (searcher, builder))?
     };
-    if let Some(index_reader) = &index_reader {
-        index_reader.end(incomplete);
+    if let (Some((index, _)), Some(index_reader)) = (&options.index, &index_reader) {
+        index.end_search(index_reader, incomplete);
     }
     let (mut report, skipped) = builder.finish(incomplete, order.as_ref());
     if let Some(index_reader) = index_reader {

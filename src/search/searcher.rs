@@ -642,7 +642,7 @@ fn index_reader(options: &SearchOptions, scope: Scope<'_>) -> Option<IndexReader
     let query = options.pattern.index_query().filter(|_| !opens_all);
     let (threads, keep_going) =
         (options.limits.threads.max(1), || scope.call().stop_reason().is_none());
-    Some(IndexReader::new(index, view.clone(), query.as_ref(), threads, &keep_going))
+    Some(index.reader(view.clone(), query.as_ref(), threads, &keep_going))
 }
 
 fn long_line_warning(path: &[u8], max: usize, consequence: &str) -> String {
