@@ -136,11 +136,7 @@ pub struct Call {
     change: ripkit_fs::Call,
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
-    /// Receives the results as JSON.
-    results: Option<TextStream>,
     exact_lines: bool,
-    counted_matches: bool,
-    searched_files: bool,
     globs_in_order: bool,
     data: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -217,44 +213,6 @@ impl Call {
     /// Whether matching lines are kept byte for byte.
     pub fn keeps_exact_lines(&self) -> bool {
         self.exact_lines
-    }
-
-    /// Streams the results of a search, besides their text, as JSON objects with commas between them; the
-    /// answer then has none.
-    #[cfg(feature = "cli")]
-    pub(crate) fn with_results(mut self, results: TextStream) -> Call {
-        self.results = Some(results);
-        self
-    }
-
-    /// The stream for results as JSON, if there is one.
-    pub(crate) fn results(&self) -> Option<&TextStream> {
-        self.results.as_ref()
-    }
-
-    /// Makes a search that counts count matches, and not matching lines, as `rg --count-matches` does.
-    #[cfg(feature = "cli")]
-    pub(crate) fn with_counted_matches(mut self) -> Call {
-        self.counted_matches = true;
-        self
-    }
-
-    /// Whether a search that counts counts matches.
-    pub(crate) fn counts_matches(&self) -> bool {
-        self.counted_matches
-    }
-
-    /// Makes a listing of files list what a search would open, as `rg --files` does: no symbolic links,
-    /// and also what lies in `target` and `node_modules`.
-    #[cfg(feature = "cli")]
-    pub(crate) fn with_searched_files(mut self) -> Call {
-        self.searched_files = true;
-        self
-    }
-
-    /// Whether a listing of files lists what a search would open.
-    pub(crate) fn lists_searched_files(&self) -> bool {
-        self.searched_files
     }
 
     /// Makes the last glob that matches decide in a search, as for `rg -g`.

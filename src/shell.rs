@@ -1,14 +1,12 @@
 //! Properties of an answer that the `ripkit` program needs besides its text. Not part of the
 //! library's interface: it may change at any time.
 
+pub mod search;
 pub mod tree;
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::context::{Call, TextStream};
+use crate::context::Call;
 use crate::toolkit::Answer;
 use crate::tools::find_files::FindFilesOutput;
 use crate::tools::list_files::ListFilesOutput;
@@ -43,33 +41,9 @@ pub fn is_verbatim(answer: &Answer) -> bool {
     read.or_else(|| answer.with_output(LoadSkillOutput::is_verbatim)).unwrap_or(false)
 }
 
-/// The call with which a search that counts counts matches, and not matching lines.
-pub fn counting_matches(call: Call) -> Call {
-    call.with_counted_matches()
-}
-
 /// The call with which the last of the globs to include that matches decides, with `!` or without.
 pub fn with_globs_in_order(call: Call) -> Call {
     call.with_globs_in_order()
-}
-
-/// The call with which a listing of files lists what a search would open.
-pub fn listing_searched_files(call: Call) -> Call {
-    call.with_searched_files()
-}
-
-/// The call of a search that streams its text and, as JSON objects with commas between them, its results.
-pub fn streaming_results(call: Call, text: TextStream, results: TextStream) -> Call {
-    call.with_text(text).with_results(results)
-}
-
-/// The details of an answer as JSON in two parts, between which the streamed results belong.
-pub fn details_around_results(answer: &Answer) -> Option<(String, String)> {
-    const RESULTS: &str = "\"files\":[";
-    let details = answer.details_text()?;
-    let at = details.find(RESULTS)? + RESULTS.len();
-    let (before, after) = details.split_at_checked(at)?;
-    Some((before.to_owned(), after.to_owned()))
 }
 
 /// The exit status, if it does not follow from the outcome.
@@ -81,12 +55,6 @@ pub fn exit_status(answer: &Answer) -> Option<u8> {
     // As in grep, a path that cannot be searched is an error even if other paths match.
     let misses = |output: &SearchOutput| !output.receipt.missing.is_empty();
     answer.with_output(misses).unwrap_or(false).then_some(2)
-}
-
-/// The results of a search as the events of `rg --json`, for a call with exact lines that took
-/// `elapsed`. Those that were streamed are not repeated.
-pub fn events(answer: &Answer, elapsed: Duration) -> Option<Vec<Value>> {
-    answer.with_output(|output: &SearchOutput| output.events(elapsed)).flatten()
 }
 
 /// The paths of a search or listing as bytes, with NUL after each; of a search that counts, with the

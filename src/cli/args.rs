@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value};
 
 use super::flags::CurrentDir;
 use super::help::{self, first_sentence};
-use super::shorts::{self, ShortOptions};
+use super::shorts;
 
 /// Columns around the name of an option in the short help, with its hyphens.
 const MARGINS: usize = 6 + 2 + 2;
@@ -46,8 +46,6 @@ struct Parameter<'a> {
     short: Option<char>,
     /// Whether the help leaves it out: it has another default at a shell, or changes nothing there.
     hidden: bool,
-    /// What a positional stands for at a shell if it is left out, though a model must give it.
-    shell_default: Option<&'static str>,
 }
 
 /// The type of one value.
@@ -80,13 +78,8 @@ fn parameters(spec: &ToolSpec) -> Vec<Parameter<'_>> {
     }
     // An optional positional before a required one would be ambiguous.
     parameters.sort_by_key(|parameter| !parameter.required);
-    if let Some(shorts) = shorts::of(spec) {
-        for parameter in &mut parameters {
-            parameter.short = shorts.letter(parameter.name);
-            parameter.hidden |= shorts.has_other_default(parameter.name);
-            parameter.shell_default = shorts.default_of(parameter.name);
-            parameter.required &= parameter.shell_default.is_none();
-        }
+    for parameter in &mut parameters {
+        parameter.short = shorts::letter(spec, parameter.name);
     }
     keep_repeatable_last(&mut parameters);
     parameters
@@ -129,7 +122,6 @@ impl<'a> Parameter<'a> {
             always_list,
             short: None,
             hidden: name == ALWAYS_ON,
-            shell_default: None,
         };
         Parameter { required: required && !parameter.is_in_file(), ..parameter }
     }
@@ -283,9 +275,6 @@ impl<'a> Parameter<'a> {
 
     /// The default of the schema, except for flags, which are off unless the help says otherwise.
     fn default(&self) -> Option<String> {
-        if let Some(default) = self.shell_default {
-            return Some(default.to_owned());
-        }
         match self.schema.get("default")? {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
@@ -403,8 +392,7 @@ pub(super) fn options(spec: &ToolSpec) -> Vec<Arg> {
     let options = parameters.iter().flat_map(|parameter| {
         parameter.options(if parameter.positional { positional } else { named })
     });
-    let shorts = shorts::of(spec).into_iter().flat_map(ShortOptions::options);
-    options.chain(shorts).collect()
+    options.chain(shorts::options(spec)).collect()
 }
 
 /// Hidden flags by which positional arguments may be given too, such as `--pattern TODO`. None if a
@@ -442,9 +430,7 @@ pub(super) fn parse(
     current_dir: &CurrentDir,
 ) -> Result<Map<String, Value>, Error> {
     let parameters = parameters(spec);
-    let shorts = shorts::of(spec);
-    let mut positionals = positional_values(&parameters, shorts, matches)?;
-    let patterns = positionals.get("pattern").cloned().unwrap_or_default();
+    let mut positionals = positional_values(&parameters, matches)?;
     let mut args = Map::new();
     for parameter in &parameters {
         let is_off = parameter.negation().is_some_and(|negation| matches.get_flag(&negation));
@@ -456,7 +442,6 @@ pub(super) fn parse(
         let value = match combine(parameter, values) {
             None if parameter.is_in_file() => Value::String(standard_input()?),
             None => continue,
-            Some(value) if parameter.is_path() && is_input(spec, &value) => value,
             Some(value) if parameter.is_path() => current_dir.to_root_relative(value),
             Some(value) if parameter.is_filter() => current_dir.globs_from_root(value),
             Some(value) if parameter.reads_input() && value == "-" => {
@@ -467,15 +452,8 @@ pub(super) fn parse(
         };
         args.insert(parameter.name.to_owned(), value);
     }
-    if let Some(shorts) = shorts {
-        shorts.apply(matches, &patterns, &mut args)?;
-    }
+    shorts::apply(spec, matches, &mut args)?;
     Ok(args)
-}
-
-/// Whether a path stands for standard input, which a search can read.
-pub(super) fn is_input(spec: &ToolSpec, path: &Value) -> bool {
-    path == "-" && shorts::of(spec).is_some_and(ShortOptions::has_patterns)
 }
 
 /// One value or a list, as the schema says; `None` if nothing was given.
@@ -496,33 +474,25 @@ fn typed_values(matches: &ArgMatches, id: &str) -> Vec<Value> {
 /// that are not given by name.
 fn positional_values<'a>(
     parameters: &[Parameter<'a>],
-    shorts: Option<&ShortOptions>,
     matches: &ArgMatches,
 ) -> Result<HashMap<&'a str, Vec<Value>>, Error> {
-    let takes_several =
-        |name: &str| name == "pattern" && shorts.is_some_and(ShortOptions::has_patterns);
-    let is_optional = |name: &str| name == "pattern" && ShortOptions::gives_pattern(matches);
-    // With patterns from files, what has no name is a path.
-    let is_apart = |name: &str| takes_several(name) && is_optional(name);
     let positionals = || parameters.iter().filter(|parameter| parameter.positional);
     let mut unnamed = positionals().flat_map(|parameter| typed_values(matches, parameter.name));
     let mut any_named = false;
     let mut assigned = HashMap::new();
     for parameter in positionals() {
         let mut values = typed_values(matches, &parameter.named_id());
-        if is_apart(parameter.name) {
-            any_named = true;
-        } else if values.is_empty() {
+        if values.is_empty() {
             let max = if parameter.repeatable { usize::MAX } else { 1 };
             values.extend(unnamed.by_ref().take(max));
-        } else if values.len() > 1 && !parameter.repeatable && !takes_several(parameter.name) {
+        } else if values.len() > 1 && !parameter.repeatable {
             let message = format!("--{} is given {} times", parameter.flag(), values.len());
             let error = Error::new(ErrorCode::InvalidArgument, message);
             return Err(error.with_hint("Give it once."));
         } else {
             any_named = true;
         }
-        if values.is_empty() && parameter.required && !is_optional(parameter.name) {
+        if values.is_empty() && parameter.required {
             let message = format!("{} is missing", parameter.value_name());
             let error = Error::new(ErrorCode::InvalidArgument, message);
             return Err(error.with_hint("`--help` shows the usage."));

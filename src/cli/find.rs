@@ -490,6 +490,7 @@ fn walk(
         one_file_system: flag("one-file-system"),
         max_depth: depth("max-depth").or(depth("exact-depth")),
         globs: globs(texts("exclude"), &roots.list[0].1)?,
+        types: ignore::types::Types::empty(),
         last_rules,
         marks: texts("ignore-contain").map(|name| name.clone().into_bytes()).collect(),
         prune: flag("prune"),

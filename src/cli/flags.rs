@@ -10,9 +10,8 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use ripkit::setup::Setup;
 use ripkit::workspace::ChangeLog;
 use ripkit::{Effect, Error, ErrorCode, Limits, TextStyle, ToolSpec, Toolkit, path_text};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::shorts::NUMBERS;
 use super::{help, undo};
 
 const ROOT: &str = "global-root";
@@ -27,9 +26,6 @@ const ALLOW_COMMANDS: &str = "global-allow-commands";
 
 const QUIET: &str = "view-quiet";
 const STATS: &str = "view-stats";
-const EVENTS: &str = "view-events";
-const ONLY_MATCHING: &str = "view-only-matching";
-const NO_LINE_NUMBER: &str = "view-no-line-number";
 const NULL: &str = "view-null";
 
 /// Whether the program was built with the tool that runs commands.
@@ -65,12 +61,17 @@ impl GlobalFlags {
             read_only: is_given(READ_ONLY),
             json: is_given(JSON),
             color: is_coloured(when.as_deref().unwrap_or("auto")),
-            // The events cannot express that results were cut.
-            all: is_given(ALL) || is_given(EVENTS),
+            all: is_given(ALL),
             no_undo: is_given(NO_UNDO),
             allow_commands: is_given(ALLOW_COMMANDS),
             threads: last(&levels, THREADS),
         }
+    }
+
+    /// The same for a reader of standard output that is a program: it gets everything.
+    pub(super) fn for_program(mut self) -> GlobalFlags {
+        self.all |= !self.json && !io::stdout().is_terminal();
+        self
     }
 
     /// The root that was named: `--root`, else `RIPKIT_ROOT`.
@@ -237,73 +238,24 @@ pub(super) struct OutputFlags {
     pub(super) quiet: bool,
     /// Print the scan statistics on standard error.
     pub(super) stats: bool,
-    /// Print the events of `rg --json` instead of the text.
-    pub(super) events: bool,
-    /// Print matching lines in another form than the text has.
-    pub(super) lines: Option<LineFlags>,
-    /// Whether the results are lines of files, which are streamed.
-    pub(super) streams_results: bool,
-    /// Count matches instead of matching lines.
-    pub(super) counts_matches: bool,
     /// End each path with NUL.
     pub(super) null: bool,
 }
 
-/// The form of matching lines.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LineFlags {
-    /// Print each matched part on a line of its own.
-    pub(super) only_matching: bool,
-    pub(super) line_numbers: bool,
-    /// Print NUL after each path.
-    pub(super) null: bool,
-    /// Whether groups of lines are separated, because lines of context were asked for.
-    pub(super) has_context: bool,
-}
-
 impl OutputFlags {
-    /// The flags of a call with these arguments.
-    pub(super) fn parse(
-        spec: &ToolSpec,
-        matches: &ArgMatches,
-        args: &Map<String, Value>,
-    ) -> OutputFlags {
-        let null = is_given(matches, NULL);
-        let is_positive = |name: &&str| args.get(*name).and_then(Value::as_u64).unwrap_or(0) > 0;
-        let is_true = |name| args.get(name) == Some(&Value::Bool(true));
-        let lines = LineFlags {
-            // A line that does not match has no parts.
-            only_matching: is_given(matches, ONLY_MATCHING) && !is_true("invert"),
-            line_numbers: !is_given(matches, NO_LINE_NUMBER),
-            null,
-            has_context: ["context", "before", "after"].iter().any(is_positive),
-        };
-        let prints = |form: &str| args.get("output").map_or("content", as_text) == form;
-        let prints_lines = prints("content");
-        let streams_results = spec.output_schema.pointer(MATCHES).is_some();
-        let has_lines = streams_results && prints_lines;
-        let is_other = lines.only_matching || !lines.line_numbers || null;
-        OutputFlags {
-            quiet: is_given(matches, QUIET),
-            stats: is_given(matches, STATS),
-            events: is_given(matches, EVENTS),
-            lines: (has_lines && is_other).then_some(lines),
-            streams_results,
-            counts_matches: lines.only_matching && prints("count"),
-            null,
-        }
+    /// The flags that were given.
+    pub(super) fn parse(matches: &ArgMatches) -> OutputFlags {
+        let is_given = |id| is_given(matches, id);
+        OutputFlags { quiet: is_given(QUIET), stats: is_given(STATS), null: is_given(NULL) }
+    }
+
+    /// Those of a search.
+    pub(super) fn of_search(quiet: bool, stats: bool) -> OutputFlags {
+        OutputFlags { quiet, stats, null: false }
     }
 }
 
-/// The text of a value, which is empty for another kind of value.
-fn as_text(value: &Value) -> &str {
-    value.as_str().unwrap_or("")
-}
-
-/// Where the schema of an answer has the matching lines.
-const MATCHES: &str = "/properties/files/items/properties/matches";
-
-/// The flags for the form of this tool's answer: some need scan statistics, some matching lines.
+/// The flags for the form of this tool's answer, if it has scan statistics.
 pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
     let has = |pointer| spec.output_schema.pointer(pointer).is_some();
     let option = |id, long: &'static str, help: &'static str| {
@@ -318,16 +270,6 @@ pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
         options.push(option(STATS, "stats", stats));
         let null = option(NULL, "null", "Print NUL after each path").short('0');
         options.push(null.hide_short_help(true));
-    }
-    if has(MATCHES) {
-        let events = "Print all results as events, as `rg --json` does";
-        options.push(option(EVENTS, "json-lines", events).conflicts_with(QUIET));
-        let parts = "Print each matched part on a line of its own";
-        options.push(option(ONLY_MATCHING, "only-matching", parts).short('o'));
-        let numbers = "Print no line numbers";
-        let numbers = option(NO_LINE_NUMBER, "no-line-number", numbers).short('N');
-        // As in rg, the last of -n and -N counts.
-        options.push(numbers.hide_short_help(true).overrides_with(NUMBERS));
     }
     options
 }

@@ -39,7 +39,7 @@ pub(super) fn command() -> Command {
         .subcommands([build, status, clear].map(|command| command.arg(directory())))
 }
 
-fn directory(long: &'static str) -> Arg {
+pub(super) fn directory(long: &'static str) -> Arg {
     Arg::new(DIRECTORY)
         .long(long)
         .value_name("DIR")
@@ -82,6 +82,11 @@ pub(super) fn for_server(matches: &ArgMatches) -> Option<IndexOptions> {
         None => options,
         Some(directory) => options.stored_in(directory),
     })
+}
+
+/// Whether the option is given.
+pub(super) fn is_given(matches: &ArgMatches) -> bool {
+    index_directory(matches).is_some()
 }
 
 /// The directory of `--index`, if it does not exist.

@@ -15,16 +15,15 @@ mod find;
 mod flags;
 mod help;
 mod index;
-mod lines;
 mod listing;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod own_line;
 mod place;
 mod print;
+mod search;
 mod shorts;
 mod skills;
-mod spool;
 mod tool;
 mod undo;
 
@@ -350,7 +349,7 @@ fn with_value_names(line: Command, globals: &GlobalFlags) -> Command {
     line.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let command = command.mut_args(|argument| match (&*name, argument.get_id().as_str()) {
-            (_, "file_type" | shorts::TYPE_NOT) => argument.value_parser(types.clone()),
+            (_, "file_type" | shorts::TYPE_NOT | "type") => argument.value_parser(types.clone()),
             (tool::CALL, tool::TOOL) => argument.value_parser(tools.clone()),
             (MAN, PAGE) => argument.value_parser(commands.clone()),
             _ => argument,

@@ -6,10 +6,13 @@ use std::path::Path;
 
 use clap::Command;
 
-use super::find;
+use super::{find, search};
 
 /// All of them.
-const ALL: [OwnLine; 1] = [OwnLine::new(find::NAME, "fd", find::command, find::run)];
+const ALL: [OwnLine; 2] = [
+    OwnLine::new(search::NAME, "rg", search::command, search::run),
+    OwnLine::new(find::NAME, "fd", find::command, find::run),
+];
 
 /// A command with a command line of its own.
 #[derive(Clone, Copy)]
@@ -79,7 +82,6 @@ impl OwnLine {
     }
 }
 
-#[expect(dead_code, reason = "used by the commands that follow")]
 impl Typed {
     /// The program's name in messages: that of the other program if it was called by it.
     pub(super) fn called(&self) -> &'static str {

@@ -15,20 +15,12 @@ use serde_json::{Map, Value};
 use super::call::exit;
 use super::colour;
 use super::flags::{GlobalFlags, OutputFlags};
-use super::lines::LineWriter;
-use super::spool::Spool;
 
 /// The form in which an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The whole answer as one line of JSON.
     Json,
-    /// The same in parts as they are found, so that it need not fit into memory.
-    JsonParts,
-    /// The events of `rg --json`, streamed.
-    Events,
-    /// Lines that are made from the events, streamed.
-    Lines,
     /// Paths with a NUL after each.
     Paths,
     /// Errors only.
@@ -44,11 +36,8 @@ enum Form {
 impl Form {
     fn new(output: OutputFlags, globals: &GlobalFlags) -> Form {
         match output {
-            _ if globals.json && globals.all && output.streams_results => Form::JsonParts,
             _ if globals.json => Form::Json,
-            OutputFlags { events: true, .. } => Form::Events,
             OutputFlags { quiet: true, .. } => Form::Quiet,
-            OutputFlags { lines: Some(_), .. } => Form::Lines,
             OutputFlags { null: true, .. } => Form::Paths,
             _ if globals.color => Form::ColouredText,
             _ if io::stdout().is_terminal() => Form::Text,
@@ -60,64 +49,31 @@ impl Form {
 /// Prints one answer.
 pub(super) struct Printer {
     form: Form,
-    counts_matches: bool,
     stream: Arc<Mutex<Stream>>,
-    lines: Arc<Mutex<LineWriter>>,
-    /// Of an answer in parts, the text and the results.
-    parts: [Arc<Mutex<Spool>>; 2],
 }
 
 impl Printer {
     pub(super) fn new(output: OutputFlags, globals: &GlobalFlags) -> Printer {
-        let lines = LineWriter::new(output.lines.unwrap_or_default());
-        Printer {
-            form: Form::new(output, globals),
-            counts_matches: output.counts_matches,
-            stream: Arc::new(Mutex::new(Stream::new())),
-            lines: Arc::new(Mutex::new(lines)),
-            parts: [true, false].map(|is_escaped| Arc::new(Mutex::new(Spool::new(is_escaped)))),
-        }
+        Printer { form: Form::new(output, globals), stream: Arc::new(Mutex::new(Stream::new())) }
     }
 
     /// The call to make, which writes to this printer if the form is streamed.
     pub(super) fn call(&self) -> Call {
-        let call = Call::default();
-        let call = if self.counts_matches { shell::counting_matches(call) } else { call };
-        let stream = || TextStream::new(Arc::clone(&self.stream));
         match self.form {
-            Form::Events => call.with_exact_lines().with_text(stream()),
-            Form::Lines => {
-                call.with_exact_lines().with_text(TextStream::new(Arc::clone(&self.lines)))
-            }
-            Form::StreamedText => call.with_text(stream()),
-            Form::JsonParts => {
-                let [text, results] = self.parts.clone().map(TextStream::new);
-                shell::streaming_results(call, text, results)
-            }
-            Form::Json | Form::Quiet | Form::Paths | Form::Text | Form::ColouredText => call,
+            Form::StreamedText => Call::default().with_text(TextStream::new(self.stream.clone())),
+            _ => Call::default(),
         }
     }
 
-    /// Prints what was not streamed; `elapsed` is the time the call took. Standard output carries
-    /// results only.
-    pub(super) fn print(&self, answer: &Answer, elapsed: Duration) -> io::Result<()> {
+    /// Prints what was not streamed. Standard output carries results only.
+    pub(super) fn print(&self, answer: &Answer) -> io::Result<()> {
         match (self.form, answer.error()) {
-            (Form::JsonParts, None) => return self.json_parts(answer),
-            (Form::Json | Form::JsonParts, _) => return json(answer),
+            (Form::Json, _) => return json(answer),
             (_, Some(_)) => {
                 error_text(answer.body());
                 return Ok(());
             }
             (Form::Quiet, None) => return Ok(()),
-            (Form::Events, None) => {
-                self.finish()?;
-                // The option is there only for tools whose answers have events.
-                let events = shell::events(answer, elapsed);
-                json_lines(&events.ok_or_else(|| io::Error::other("the answer has no events"))?)?;
-            }
-            (Form::Lines, None) => {
-                self.lines.lock().unwrap_or_else(PoisonError::into_inner).finish()?;
-            }
             (Form::Paths, None) => bytes(&shell::nul_terminated_paths(answer))?,
             (Form::StreamedText, None) => {
                 if !shell::is_verbatim(answer) {
@@ -133,41 +89,11 @@ impl Printer {
                 text(&colour::coloured(answer.body(), answer.details()))?;
             }
         }
-        if self.form != Form::Events && !answer.remarks().is_empty() {
+        if !answer.remarks().is_empty() {
             write_stderr(answer.remarks(), "\n");
         }
         answer.notes().iter().for_each(|text| note(text));
         Ok(())
-    }
-
-    /// Writes the answer as one line of JSON, with what was streamed in its places.
-    fn json_parts(&self, answer: &Answer) -> io::Result<()> {
-        let Some((before, after)) = shell::details_around_results(answer) else {
-            return Err(io::Error::other("the answer has no results"));
-        };
-        let [mut text, mut results] =
-            self.parts.each_ref().map(|part| part.lock().unwrap_or_else(PoisonError::into_inner));
-        // The remarks and notes follow on the text.
-        let rest = answer.text();
-        let line_end = if text.is_empty() || rest.is_empty() { "" } else { "\n" };
-        let rest = serde_json::to_string(&format!("{line_end}{rest}"))?;
-        let rest = rest.strip_prefix('"').expect("a string in JSON begins with a quote");
-        let notes = serde_json::to_string(answer.notes())?;
-        let mut to = BufWriter::with_capacity(64 * 1024, io::stdout());
-        let mut write = || -> io::Result<()> {
-            to.write_all(br#"{"is_error":false,"code":null,"text":""#)?;
-            text.copy_to(&mut to)?;
-            write!(to, r#"{rest},"details":{before}"#)?;
-            results.copy_to(&mut to)?;
-            write!(to, r#"{after},"content":[{{"type":"text","text":""#)?;
-            text.copy_to(&mut to)?;
-            writeln!(to, r#"{rest}}}],"notes":{notes}}}"#)?;
-            to.flush()
-        };
-        match write() {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => written,
-        }
     }
 
     fn finish(&self) -> io::Result<()> {
@@ -262,17 +188,6 @@ pub(super) fn json(answer: &Answer) -> io::Result<()> {
     text(&answer.to_json().to_string())
 }
 
-/// Writes each value as a line of JSON.
-fn json_lines(values: &[Value]) -> io::Result<()> {
-    let mut lines = Stream::new();
-    for value in values {
-        if writeln!(lines, "{value}").is_err() {
-            break;
-        }
-    }
-    lines.finish()
-}
-
 /// Writes an error to standard error.
 pub(super) fn error(error: &Error) {
     error_text(&error.text(&shell_format()));
@@ -281,6 +196,11 @@ pub(super) fn error(error: &Error) {
 /// The lines of a message show where something is wrong, and stay as they are.
 pub(super) fn error_text(message: &str) {
     write_stderr("ripkit: ", &(message.trim_end().to_owned() + "\n"));
+}
+
+/// Writes a message of the program that was called to standard error.
+pub(super) fn message(called: &str, message: &str) {
+    write_stderr(&format!("{called}: "), &(message.trim_end().to_owned() + "\n"));
 }
 
 /// How texts refer to flags and commands.

@@ -1,397 +1,90 @@
-//! Short options with the meaning that they have in `rg` and `fd`, and what to use in place of those
-//! that have none here.
+//! Short options of a replacement, with the meaning that they have in a search.
 
-use std::fs;
-use std::iter;
-use std::path::{Path, PathBuf};
-
-use clap::{Arg, ArgAction, ArgMatches, ValueHint, value_parser};
+use clap::{Arg, ArgAction, ArgMatches};
 use ignore::types::TypesBuilder;
-use ripkit::toolkit::standard_specs;
 use ripkit::{Error, ErrorCode, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::{args, help};
+use super::help;
 
-/// The short options of the tools that have one distinguishing argument.
-pub(super) struct ShortOptions {
-    /// Tools with this argument have these options.
-    distinguishing: &'static str,
-    /// Another name of an argument.
-    names: &'static [(char, &'static str)],
-    /// Letters that stand for an argument with a value.
-    presets: &'static [Preset],
-    /// What holds at a shell unless another value is given.
-    shell_default: Option<(&'static str, bool)>,
-    /// What is done anyway.
-    defaults: &'static [char],
-    patterns: Patterns,
-}
+/// The argument that only the tool with these options has.
+const DISTINGUISHING: &str = "replacement";
 
-/// How the pattern of a tool is given.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Patterns {
-    /// Once.
-    One,
-    /// Also several times and in files.
-    Several,
-    /// A glob, also as an extension.
-    Glob,
-}
+/// Other names of arguments.
+const NAMES: [(char, &str); 7] = [
+    ('F', "literal"),
+    ('w', "word"),
+    ('U', "multiline"),
+    ('e', "pattern"),
+    ('g', "include"),
+    ('t', "file_type"),
+    ('u', "no_ignore"),
+];
 
-/// The id of the option for files of patterns. It is one of those that stand for a positional.
-const PATTERN_FILE: &str = "named-pattern-file";
+/// Letters that stand for a value of `case_sensitive`.
+const CASES: [(char, bool, &str); 2] =
+    [('i', false, "Ignore letter case"), ('s', true, "Respect letter case, as by default")];
+
 pub(super) const TYPE_NOT: &str = "type-not";
-const EXTENSION: &str = "named-extension";
-
-/// The glob that matches every name.
-const ALL_NAMES: &str = "*";
-
-const FILES: &str = "named-files";
 
 /// The length of globs that are joined; the tools take no longer ones.
 const MAX_JOINED_BYTES: usize = 1024;
 
-struct Preset {
-    letter: char,
-    argument: &'static str,
-    value: PresetValue,
-    help: &'static str,
+/// The letter that stands for an argument of the tool.
+pub(super) fn letter(spec: &ToolSpec, argument: &str) -> Option<char> {
+    let name = NAMES.iter().find(|(_, name)| *name == argument && are_of(spec));
+    name.map(|(letter, _)| *letter)
 }
 
-#[derive(Clone, Copy)]
-enum PresetValue {
-    Bool(bool),
-    Text(&'static str),
-    /// The default of the tool.
-    Absent,
+fn are_of(spec: &ToolSpec) -> bool {
+    spec.input_schema.get("properties").is_some_and(|all| all.get(DISTINGUISHING).is_some())
 }
-
-const REPLACE: ShortOptions = ShortOptions {
-    distinguishing: "replacement",
-    names: &[
-        ('F', "literal"),
-        ('w', "word"),
-        ('U', "multiline"),
-        ('e', "pattern"),
-        ('g', "include"),
-        ('t', "file_type"),
-        ('u', "no_ignore"),
-    ],
-    presets: &[IGNORE_CASE, RESPECT_CASE],
-    shell_default: None,
-    defaults: &[],
-    patterns: Patterns::One,
-};
-
-const IGNORE_CASE: Preset =
-    preset('i', "case_sensitive", PresetValue::Bool(false), "Ignore letter case");
-
-const RESPECT_CASE: Preset =
-    preset('s', "case_sensitive", PresetValue::Bool(true), "Respect letter case, as by default");
-
-const RG: ShortOptions = ShortOptions {
-    distinguishing: "literal",
-    names: &[
-        ('F', "literal"),
-        ('w', "word"),
-        ('U', "multiline"),
-        ('e', "pattern"),
-        ('g', "include"),
-        ('t', "file_type"),
-        ('A', "after"),
-        ('B', "before"),
-        ('C', "context"),
-        ('m', "max_per_file"),
-        ('u', "no_ignore"),
-        ('v', "invert"),
-        ('d', "max_depth"),
-    ],
-    presets: &[
-        IGNORE_CASE,
-        RESPECT_CASE,
-        preset(
-            'S',
-            "case_sensitive",
-            PresetValue::Absent,
-            "Ignore letter case unless the pattern has a capital",
-        ),
-        preset('l', "output", PresetValue::Text("files"), "Print only the paths of files"),
-        preset('c', "output", PresetValue::Text("count"), "Count the matching lines of each file"),
-    ],
-    // As in rg; the default of the tool is that of -S.
-    shell_default: Some(("case_sensitive", true)),
-    defaults: &['n', 'H'],
-    patterns: Patterns::Several,
-};
-
-const FD: ShortOptions = ShortOptions {
-    distinguishing: "kind",
-    names: &[('t', "kind"), ('I', "no_ignore"), ('E', "exclude"), ('d', "max_depth")],
-    presets: &[],
-    shell_default: None,
-    defaults: &['H', 'g'],
-    patterns: Patterns::Glob,
-};
-
-const fn preset(
-    letter: char,
-    argument: &'static str,
-    value: PresetValue,
-    help: &'static str,
-) -> Preset {
-    Preset { letter, argument, value, help }
-}
-
-/// The short options of a tool.
-pub(super) fn of(spec: &ToolSpec) -> Option<&'static ShortOptions> {
-    [&REPLACE, &RG, &FD].into_iter().find(|options| has(spec, options.distinguishing))
-}
-
-fn has(spec: &ToolSpec, argument: &str) -> bool {
-    spec.input_schema.get("properties").is_some_and(|all| all.get(argument).is_some())
-}
-
-/// The id of `-n`.
-pub(super) const NUMBERS: &str = "short-n";
 
 fn id(letter: char) -> String {
     format!("short-{letter}")
 }
 
-impl ShortOptions {
-    /// The letter that stands for an argument.
-    pub(super) fn letter(&self, argument: &str) -> Option<char> {
-        self.names.iter().find(|(_, name)| *name == argument).map(|(letter, _)| *letter)
+/// The options that are no other names of arguments of the tool.
+pub(super) fn options(spec: &ToolSpec) -> Vec<Arg> {
+    if !are_of(spec) {
+        return Vec::new();
     }
-
-    /// Whether the default of an argument differs at a shell; the letters for it say how.
-    pub(super) fn has_other_default(&self, argument: &str) -> bool {
-        self.shell_default.is_some_and(|(name, _)| name == argument)
-    }
-
-    /// What an argument that a model must give stands for if it is left out. As in fd, all names match.
-    pub(super) fn default_of(&self, argument: &str) -> Option<&'static str> {
-        (self.patterns == Patterns::Glob && argument == "pattern").then_some(ALL_NAMES)
-    }
-
-    /// The options that are no other names of arguments of the tool.
-    pub(super) fn options(&self) -> Vec<Arg> {
-        let flag = |letter: char| Arg::new(id(letter)).short(letter).action(ArgAction::SetTrue);
-        let presets = self.presets.iter().map(|preset| {
-            let rivals = self.presets.iter().filter(|rival| rival.argument == preset.argument);
-            flag(preset.letter)
-                .help(preset.help)
-                .help_heading(help::FORM)
-                .overrides_with_all(rivals.map(|rival| id(rival.letter)).collect::<Vec<_>>())
-        });
-        let defaults = self.defaults.iter().map(|letter| flag(*letter).hide(true));
-        presets.chain(defaults).chain(self.pattern_options()).collect()
-    }
-
-    /// The options that stand for the pattern or add to the globs.
-    fn pattern_options(&self) -> Vec<Arg> {
-        let option = |id: &'static str, letter: char, long: &'static str, value: &'static str| {
-            Arg::new(id)
-                .short(letter)
-                .long(long)
-                .value_name(value)
-                .action(ArgAction::Append)
-                .hide_short_help(true)
-        };
-        let type_not = || option(TYPE_NOT, 'T', "type-not", "TYPE").help("No files of this type");
-        match self.patterns {
-            Patterns::One => return vec![type_not()],
-            Patterns::Several => {}
-            Patterns::Glob => {
-                let extension = option(EXTENSION, 'e', "extension", "EXT");
-                return vec![extension.help("Files with this extension")];
-            }
-        }
-        vec![
-            option(PATTERN_FILE, 'f', "file", "FILE")
-                .value_parser(value_parser!(PathBuf))
-                .value_hint(ValueHint::FilePath)
-                .help("Read patterns from a file, one a line; - for standard input"),
-            type_not(),
-            Arg::new(FILES)
-                .long("files")
-                .action(ArgAction::SetTrue)
-                .hide_short_help(true)
-                .help("List the files that would be searched"),
-        ]
-    }
-
-    /// Whether an option is given that makes a pattern optional.
-    pub(super) fn gives_pattern(matches: &ArgMatches) -> bool {
-        let is_given = |id| matches.try_contains_id(id).unwrap_or(false);
-        is_given(PATTERN_FILE) || is_given(EXTENSION) || flag(matches, FILES)
-    }
-
-    /// Whether a tool with these options takes several patterns, and `-` as a path for standard input.
-    pub(super) fn has_patterns(&self) -> bool {
-        self.patterns == Patterns::Several
-    }
-
-    /// Applies what was typed: values that letters stand for, and `!glob` as what to leave out.
-    pub(super) fn apply(
-        &self,
-        matches: &ArgMatches,
-        patterns: &[Value],
-        args: &mut Map<String, Value>,
-    ) -> Result<(), Error> {
-        for preset in self.presets.iter().filter(|preset| matches.get_flag(&id(preset.letter))) {
-            let value = match preset.value {
-                PresetValue::Bool(value) => value.into(),
-                PresetValue::Text(value) => value.into(),
-                PresetValue::Absent => Value::Null,
-            };
-            args.insert(preset.argument.to_owned(), value);
-        }
-        if let Some((argument, value)) = self.shell_default {
-            args.entry(argument).or_insert(value.into());
-        }
-        exclude_negated(args);
-        match self.patterns {
-            Patterns::One => return exclude_types(matches, args),
-            Patterns::Several => {
-                exclude_types(matches, args)?;
-                return join_patterns(matches, patterns, args);
-            }
-            Patterns::Glob => {}
-        }
-        let extensions: Vec<&str> = strings(matches, EXTENSION).collect();
-        let glob = match extensions.as_slice() {
-            [] => {
-                args.entry("pattern").or_insert(ALL_NAMES.into());
-                return Ok(());
-            }
-            [one] => format!("*.{one}"),
-            all => format!("*.{{{}}}", all.join(",")),
-        };
-        match args.insert("pattern".to_owned(), glob.into()) {
-            None => Ok(()),
-            Some(_) => Err(refusal("-e with a pattern", "give one glob, as in 'test*.rs'")),
-        }
-    }
+    let cases = CASES.map(|(letter, _, help)| {
+        let flag = Arg::new(id(letter)).short(letter).action(ArgAction::SetTrue).help(help);
+        flag.help_heading(help::FORM).overrides_with_all(CASES.map(|(rival, ..)| id(rival)))
+    });
+    let type_not = Arg::new(TYPE_NOT)
+        .short('T')
+        .long("type-not")
+        .value_name("TYPE")
+        .action(ArgAction::Append)
+        .hide_short_help(true)
+        .help("No files of this type");
+    cases.into_iter().chain([type_not]).collect()
 }
 
-/// For `--files`, the tool that lists files with the arguments that stand for those of a search.
+/// Applies what was typed: values that letters stand for, and `!glob` as what to leave out.
 ///
 /// # Errors
-/// `INVALID_ARGUMENT` for several paths, and for globs whose order counts.
-pub(super) fn listing(
+/// `INVALID_ARGUMENT` for an unknown file type.
+pub(super) fn apply(
     spec: &ToolSpec,
     matches: &ArgMatches,
-    mut args: Map<String, Value>,
-) -> Result<(Option<ToolSpec>, Map<String, Value>), Error> {
-    if !has(spec, RG.distinguishing) || !flag(matches, FILES) {
-        return Ok((None, args));
+    args: &mut Map<String, Value>,
+) -> Result<(), Error> {
+    if !are_of(spec) {
+        return Ok(());
     }
-    let lists = standard_specs().into_iter().find(|other| has(other, FD.distinguishing));
-    let Some(lists) = lists else { return Ok((None, args)) };
-    if globs_are_in_order(&args) {
-        return Err(refusal(
-            "--files with a glob after one that excludes",
-            "give those with `!` last",
-        ));
+    for (_, value, _) in CASES.iter().filter(|(letter, ..)| matches.get_flag(&id(*letter))) {
+        args.insert("case_sensitive".to_owned(), (*value).into());
     }
-    let texts = |value: Option<Value>| -> Vec<String> {
-        let values = value.into_iter().flat_map(as_list);
-        values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
-    };
-    let (mut globs, types) = (texts(args.remove("include")), texts(args.remove("file_type")));
-    // As in rg, a glob overrides the types.
-    if globs.is_empty() {
-        for name in &types {
-            globs.extend(type_globs(name)?);
-        }
-    }
-    let paths = texts(args.remove("path"));
-    if paths.len() > 1 {
-        return Err(refusal("--files with several paths", "list each path by itself"));
-    }
-    args.retain(|name, _| has(&lists, name));
-    let pattern = match globs.as_slice() {
-        [] => ALL_NAMES.to_owned(),
-        [one] => one.clone(),
-        all => format!("{{{}}}", all.join(",")),
-    };
-    args.insert("pattern".to_owned(), pattern.into());
-    args.insert(FD.distinguishing.to_owned(), "file".into());
-    args.extend(paths.into_iter().map(|path| ("path".to_owned(), path.into())));
-    Ok((Some(lists), args))
-}
-
-fn refusal(option: &str, instead: &str) -> Error {
-    let error = Error::new(ErrorCode::InvalidArgument, format!("{option} is not supported"));
-    error.with_hint(format!("Instead, {instead}."))
-}
-
-fn flag(matches: &ArgMatches, id: &str) -> bool {
-    matches.try_get_one::<bool>(id).ok().flatten().is_some_and(|given| *given)
+    exclude_negated(args);
+    exclude_types(matches, args)
 }
 
 fn strings<'a>(matches: &'a ArgMatches, id: &str) -> impl Iterator<Item = &'a str> {
     let values = matches.try_get_many::<String>(id).ok().flatten();
     values.into_iter().flatten().map(String::as_str)
-}
-
-/// Makes one pattern of those on the command line and those in files, as `rg` does.
-fn join_patterns(
-    matches: &ArgMatches,
-    patterns: &[Value],
-    args: &mut Map<String, Value>,
-) -> Result<(), Error> {
-    // Of patterns that match at the same place, the first is taken, whether from a file or not.
-    let places = |id: &str| matches.indices_of(id).into_iter().flatten().map(Some);
-    let typed = patterns.iter().filter_map(Value::as_str).map(str::to_owned);
-    let mut all: Vec<(Option<usize>, String)> =
-        places(&args::named_id("pattern")).chain(iter::repeat(None)).zip(typed).collect();
-    let files: Vec<&PathBuf> = matches.get_many(PATTERN_FILE).into_iter().flatten().collect();
-    if files.is_empty() && all.len() < 2 {
-        return Ok(());
-    }
-    for (place, file) in places(PATTERN_FILE).zip(files) {
-        let text = if file.as_os_str() == "-" { args::standard_input()? } else { read_text(file)? };
-        all.extend(text.lines().map(|line| (place, line.to_owned())));
-    }
-    all.sort_by_key(|(place, _)| *place);
-    let mut all: Vec<String> = all.into_iter().map(|(_, pattern)| pattern).collect();
-    if all.len() > 1 && args.get("literal") == Some(&Value::Bool(true)) {
-        args.remove("literal");
-        for pattern in &mut all {
-            *pattern = escaped(pattern);
-        }
-    }
-    let joined = match all.as_slice() {
-        // No pattern matches nothing.
-        [] => "[a&&b]".to_owned(),
-        [one] => one.clone(),
-        all => all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|"),
-    };
-    args.insert("pattern".to_owned(), joined.into());
-    Ok(())
-}
-
-fn read_text(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|reason| {
-        let message = format!("cannot read the patterns in {}: {reason}", path.display());
-        Error::new(ErrorCode::IoError, message).because(reason)
-    })
-}
-
-/// A regular expression for this text.
-fn escaped(text: &str) -> String {
-    let is_special = |letter: char| r"\.+*?()|[]{}^$#&-~".contains(letter);
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if is_special(letter) {
-            escaped.push('\\');
-        }
-        escaped.push(letter);
-    }
-    escaped
 }
 
 /// Adds the globs of the types of `-T` to those of what is left out.

@@ -1,12 +1,7 @@
 //! The commands that call and describe tools: one for each tool, `ripkit call` and `ripkit spec`.
 
-use std::env;
-use std::fs;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, IsTerminal, Read};
-use std::path::PathBuf;
-use std::process;
-use std::time::{Duration, Instant};
+use std::io;
+use std::time::Instant;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
@@ -54,42 +49,39 @@ pub(super) fn command(spec: &ToolSpec, aliases: Vec<String>) -> Command {
 }
 
 /// Calls the tool and prints its answer.
-pub(super) fn run(
-    spec: &ToolSpec,
-    matches: &ArgMatches,
-    mut globals: GlobalFlags,
-) -> io::Result<u8> {
+pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: GlobalFlags) -> io::Result<u8> {
     // What another program reads is not cut, unless it is an answer for an agent.
-    globals.all |= !globals.json && !io::stdout().is_terminal();
-    let globals = &globals;
-    let parsed = args::parse(spec, matches, &globals.current_dir());
-    let parsed = parsed.and_then(|args| shorts::listing(spec, matches, args));
-    let (listing, args) = match parsed {
-        Ok(parsed) => parsed,
+    let globals = &globals.for_program();
+    match args::parse(spec, matches, &globals.current_dir()) {
+        Ok(args) => answer(spec, matches, globals, args, OutputFlags::parse(matches)),
         Err(error) => {
             let answer = Answer::failed(error, &print::shell_format());
-            let output = OutputFlags::parse(spec, matches, &Map::new());
-            Printer::new(output, globals).print(&answer, Duration::ZERO)?;
-            return Ok(exit_status(&answer));
+            Printer::new(OutputFlags::parse(matches), globals).print(&answer)?;
+            Ok(exit_status(&answer))
         }
-    };
-    let spec = listing.as_ref().unwrap_or(spec);
-    let output = OutputFlags::parse(spec, matches, &args);
+    }
+}
+
+/// Calls the tool with these arguments and prints its answer.
+pub(super) fn answer(
+    spec: &ToolSpec,
+    matches: &ArgMatches,
+    globals: &GlobalFlags,
+    args: Map<String, Value>,
+    output: OutputFlags,
+) -> io::Result<u8> {
     let printer = Printer::new(output, globals);
     let missing = index::missing_directory(matches);
     let started = Instant::now();
     let mut call = printer.call();
-    if listing.is_some() {
-        call = shell::listing_searched_files(call);
-    }
     if shorts::globs_are_in_order(&args) {
         call = shell::with_globs_in_order(call);
     }
-    let called = call_tool(spec, matches, globals, args, call);
+    let called = call_tool(spec, matches, globals, args, output.quiet, call);
     let (answer, index) =
         called.unwrap_or_else(|error| (Answer::failed(error, &print::shell_format()), None));
     let elapsed = started.elapsed();
-    printer.print(&answer, elapsed)?;
+    printer.print(&answer)?;
     if output.stats {
         print::stats(answer.details(), elapsed);
     }
@@ -109,6 +101,7 @@ fn call_tool(
     matches: &ArgMatches,
     globals: &GlobalFlags,
     mut args: Map<String, Value>,
+    quiet: bool,
     call: Call,
 ) -> Result<(Answer, Option<Index>), Error> {
     if globals.read_only && spec.effect != Effect::Read {
@@ -116,60 +109,12 @@ fn call_tool(
         return Err(Error::new(ErrorCode::ReadOnly, message));
     }
     globals.check_allowed(spec)?;
-    set_limits(&mut args, spec, matches, globals);
-    let is_input = args.get("path").is_some_and(|path| args::is_input(spec, path));
-    let input = is_input.then(InputDir::read).transpose()?;
-    let tools = match &input {
-        Some(input) => {
-            args.insert("path".to_owned(), InputDir::FILE.into());
-            globals.open_toolkit(std::slice::from_ref(&input.0))?
-        }
-        None => index::for_one_call(open_toolkit(globals, &spec.name)?, matches)?,
-    };
+    set_limits(&mut args, spec, globals, quiet);
+    let tools = index::for_one_call(open_toolkit(globals, &spec.name)?, matches)?;
     let tools = tools.with_syntax(Syntax::Shell);
     let args = Value::Object(args);
     let answer = run_interruptible(call, |call| tools.call(&spec.name, args, call));
     Ok((answer, tools.index().cloned()))
-}
-
-/// A directory with standard input as its only file, for one search.
-struct InputDir(PathBuf);
-
-impl InputDir {
-    const FILE: &'static str = if cfg!(windows) { "stdin" } else { "<stdin>" };
-
-    fn read() -> Result<InputDir, Error> {
-        // A random name, since others may write in a directory for temporary files.
-        let random = RandomState::new().build_hasher().finish();
-        let name = format!("ripkit-{}-{random:016x}", process::id());
-        let directory = InputDir(env::temp_dir().join(name));
-        let keep = || {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes)?;
-            #[cfg_attr(not(unix), expect(unused_mut))]
-            let mut builder = fs::DirBuilder::new();
-            // What is typed or piped in is for its user only.
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            // It fails if anything has that name.
-            builder.create(&directory.0)?;
-            fs::write(directory.0.join(InputDir::FILE), bytes)
-        };
-        match keep() {
-            Ok(()) => Ok(directory),
-            Err(reason) => {
-                let message = format!("cannot keep standard input for the search: {reason}");
-                Err(Error::new(ErrorCode::IoError, message).because(reason))
-            }
-        }
-    }
-}
-
-impl Drop for InputDir {
-    fn drop(&mut self) {
-        // What is left behind is in a directory for temporary files.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// The toolkit for calling one tool. Skills are loaded only if no other tool has that name.
@@ -183,12 +128,7 @@ fn open_toolkit(globals: &GlobalFlags, name: &str) -> Result<Toolkit, Error> {
 }
 
 /// All results at all depths with `--all`; one result with `--quiet`, whose answer is the exit status.
-fn set_limits(
-    args: &mut Map<String, Value>,
-    spec: &ToolSpec,
-    matches: &ArgMatches,
-    globals: &GlobalFlags,
-) {
+fn set_limits(args: &mut Map<String, Value>, spec: &ToolSpec, globals: &GlobalFlags, quiet: bool) {
     let Some(schema) = spec.input_schema.pointer("/properties/max_results") else { return };
     if globals.all {
         let max = schema.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
@@ -198,7 +138,7 @@ fn set_limits(
             args.entry("max_depth").or_insert(ALL_LEVELS.into());
         }
     }
-    if OutputFlags::parse(spec, matches, args).quiet {
+    if quiet {
         args.entry("max_results").or_insert(1.into());
     }
 }

@@ -10,8 +10,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::context::TextStream;
-#[cfg(feature = "cli")]
-use crate::output::ScanStats;
 use crate::search::lines::{FileMatches, RawLine};
 
 /// The statistics of ripgrep for one file or all files.
@@ -42,44 +40,6 @@ pub(super) fn write(file: &FileMatches, sum: &mut MatchStats, to: &TextStream) -
     Ok(())
 }
 
-/// The events `begin`, `match` and `context` in line order, and `end` of each file that was not
-/// streamed, and the `summary` of all files.
-#[cfg(feature = "cli")]
-pub(super) fn events(
-    files: &[FileMatches],
-    written: MatchStats,
-    scan: &ScanStats,
-    took: Duration,
-) -> Vec<Value> {
-    let mut events = Vec::new();
-    let mut sum = written;
-    for file in files {
-        sum.add(push_file(file, &mut events));
-    }
-    sum.searches = scan.files;
-    sum.bytes_searched = scan.bytes;
-    events.push(json!({
-        "data": { "elapsed_total": elapsed(took), "stats": sum.shown(took) },
-        "type": "summary",
-    }));
-    events
-}
-
-#[cfg(feature = "cli")]
-fn push_file(file: &FileMatches, events: &mut Vec<Value>) -> MatchStats {
-    let mut stats = MatchStats::of(file);
-    let path = data(file.path_bytes());
-    stats.bytes_printed += length(&begin(&path.to_string()));
-    events.push(json!({ "type": "begin", "data": { "path": path } }));
-    for lines in file.lines.raw_blocks() {
-        let lines = lines.as_slice();
-        stats.bytes_printed += length(&LinesEvent { lines, path: &path.to_string() });
-        events.push(lines_event(lines, &path));
-    }
-    events.push(end(file, stats));
-    stats
-}
-
 /// The text of a `begin` event.
 fn begin(path: &str) -> impl fmt::Display {
     fmt::from_fn(move |f| write!(f, r#"{{"type":"begin","data":{{"path":{path}}}}}"#))
@@ -108,24 +68,6 @@ fn spans(lines: &[RawLine<'_>], length: usize) -> impl Iterator<Item = (usize, u
         let spans = line.spans.unwrap_or_default().iter();
         spans.map(move |span| (begin + span.start(), (begin + span.end()).min(length)))
     })
-}
-
-#[cfg(feature = "cli")]
-fn lines_event(lines: &[RawLine<'_>], path: &Value) -> Value {
-    let text = concat(lines);
-    let found = spans(lines, text.len()).filter_map(|(start, end)| {
-        let found = data(text.get(start..end)?);
-        Some(json!({ "match": found, "start": start, "end": end }))
-    });
-    let found: Vec<Value> = found.collect();
-    let first = lines.first();
-    json!({ "type": kind(lines), "data": {
-        "path": path,
-        "lines": data(&text),
-        "line_number": first.map(|first| first.number),
-        "absolute_offset": first.map(|first| first.offset),
-        "submatches": found,
-    } })
 }
 
 fn kind(lines: &[RawLine<'_>]) -> &'static str {
@@ -171,15 +113,6 @@ fn printed(to: &TextStream, event: &impl fmt::Display) -> Result<u64, fmt::Error
     Ok(bytes.get())
 }
 
-/// The size of the line of an event in bytes.
-#[cfg(feature = "cli")]
-fn length(event: &impl fmt::Display) -> u64 {
-    let mut counter = Counter { to: &mut Nowhere, bytes: 0 };
-    // Counting does not fail.
-    let _ = writeln!(counter, "{event}");
-    counter.bytes
-}
-
 /// Counts the bytes that are written.
 struct Counter<'a, W> {
     to: &'a mut W,
@@ -190,16 +123,6 @@ impl<W: fmt::Write> fmt::Write for Counter<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.bytes += text.len() as u64;
         self.to.write_str(text)
-    }
-}
-
-#[cfg(feature = "cli")]
-struct Nowhere;
-
-#[cfg(feature = "cli")]
-impl fmt::Write for Nowhere {
-    fn write_str(&mut self, _: &str) -> fmt::Result {
-        Ok(())
     }
 }
 

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{self, Write as _};
 use std::ops::Range;
 
 use grep_matcher::Match;
@@ -14,7 +13,6 @@ use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-use crate::context::TextStream;
 use crate::outline::Definitions;
 use crate::search::definition_hint::DefinitionLine;
 use crate::search::options::OutputMode;
@@ -122,42 +120,7 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for Listed<F> {
     }
 }
 
-/// How many bytes of JSON are written at once.
-const WRITE_BYTES: usize = 16 << 10;
-
-/// Passes on bytes that are UTF-8 as a whole, but may be cut within a character.
-struct Pieces<'a> {
-    to: &'a TextStream,
-    rest: Vec<u8>,
-}
-
-impl io::Write for Pieces<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.rest.extend_from_slice(bytes);
-        let end = self.rest.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-        let text = str::from_utf8(&self.rest[..end]).map_err(io::Error::other)?;
-        self.to.write(format_args!("{text}")).map_err(io::Error::other)?;
-        self.rest.drain(..end);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl FileMatches {
-    /// Writes the file as JSON.
-    ///
-    /// # Errors
-    /// The error of the stream.
-    pub(super) fn write_json(&self, before: &str, to: &TextStream) -> fmt::Result {
-        to.write(format_args!("{before}"))?;
-        let mut to = io::BufWriter::with_capacity(WRITE_BYTES, Pieces { to, rest: Vec::new() });
-        serde_json::to_writer(&mut to, self).map_err(|_| fmt::Error)?;
-        to.flush().map_err(|_| fmt::Error)
-    }
-
     /// The memory that the file takes, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<FileMatches>() + self.path.len() + self.lines.memory() + self.values.bytes()

@@ -35,6 +35,8 @@ use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::FileSearcher;
+#[cfg(feature = "cli")]
+pub(crate) use crate::search::searcher::{FIRST_READ, read_start};
 use crate::walk::{Cursor, ResumePoint, Scope, SkippedEntry, Walk};
 
 /// The note on results that were found by ignoring case.

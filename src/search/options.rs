@@ -87,8 +87,6 @@ pub(crate) struct SearchOptions {
     pub(crate) raw_lines: bool,
     /// Receives results as they are found; the report then contains none.
     pub(crate) stream: Option<TextStream>,
-    /// Receives the same results as JSON.
-    pub(crate) results: Option<TextStream>,
     /// Identifies the query in cursors.
     pub(crate) query: QueryId,
     /// Whether files are searched even if they are binary, and not only those that are named.
@@ -183,7 +181,7 @@ impl SearchOptions {
         }
         let all = SpanLimits { max: usize::MAX, within: usize::MAX };
         let shown = SpanLimits { max: MAX_SPANS, within: self.limits.line_bytes };
-        let are_told = self.stream.is_none() || self.results.is_some();
+        let are_told = self.stream.is_none();
         if self.raw_lines { Some(all) } else { are_told.then_some(shown) }
     }
 }

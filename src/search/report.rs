@@ -4,14 +4,10 @@
 use ripkit_edit::text::counted;
 use std::fmt;
 use std::ops::ControlFlow;
-#[cfg(feature = "cli")]
-use std::time::Duration;
 use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-#[cfg(feature = "cli")]
-use serde_json::Value;
 
 use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
@@ -220,12 +216,6 @@ impl fmt::Display for SearchOutput {
 }
 
 impl SearchOutput {
-    /// The results as the events of `rg --json`, if they are lines.
-    #[cfg(feature = "cli")]
-    pub(crate) fn events(&self, elapsed: Duration) -> Option<Vec<Value>> {
-        (self.format.mode == OutputMode::Content)
-            .then(|| json::events(&self.files, self.streamed_stats, &self.receipt, elapsed))
-    }
     /// The text of a report without matches.
     pub(crate) fn empty_text(&self, format: &TextFormat) -> String {
         let found = match self.incomplete {
@@ -388,7 +378,6 @@ pub(super) struct ReportBuilder {
     query: QueryId,
     has_gap: bool,
     stream: Option<TextStream>,
-    results: Option<TextStream>,
     /// A limit was reached.
     is_full: bool,
 }
@@ -422,7 +411,6 @@ impl ReportBuilder {
             query: options.query,
             has_gap: false,
             stream: options.stream.clone(),
-            results: options.results.clone(),
             is_full: false,
         }
     }
@@ -635,13 +623,6 @@ impl ReportBuilder {
         };
         let is_first = !std::mem::replace(&mut self.report.format.streamed, true);
         let separator = if is_first { "" } else { separator };
-        if let Some(results) = &self.results {
-            let comma = if is_first { "" } else { "," };
-            let written = file.write_json(comma, results);
-            if written.is_err() {
-                return ControlFlow::Break(());
-            }
-        }
         let notices = file.notices(mode);
         let written = if self.report.format.json_events {
             json::write(&file, &mut self.report.streamed_stats, stream)

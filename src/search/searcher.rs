@@ -28,7 +28,7 @@ use ripkit_fs::os::{File, Kind, ReadBuffer, Volume};
 use ripkit_fs::{PathPolicy, Version, escape};
 
 /// The size of the first read of a file, which contains most source files.
-const FIRST_READ: usize = 256 * 1024;
+pub(crate) const FIRST_READ: usize = 256 * 1024;
 
 /// The most bytes that are kept of a copy of a text for the next file.
 const MAX_KEPT: usize = 1 << 20;
@@ -651,7 +651,7 @@ fn long_line_warning(path: &[u8], max: usize, consequence: &str) -> String {
 }
 
 /// Reads the start of a file; fewer bytes than the buffer has are the whole file.
-fn read_start(file: &File, buffer: &mut [u8], volume: Volume) -> io::Result<usize> {
+pub(crate) fn read_start(file: &File, buffer: &mut [u8], volume: Volume) -> io::Result<usize> {
     let mut length = file.read(buffer)?;
     while volume != Volume::Disk && length > 0 && length < buffer.len() {
         match file.read(&mut buffer[length..])? {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ignore::gitignore::Gitignore;
 use ignore::overrides::Override;
+use ignore::types::Types;
 
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
@@ -40,6 +41,8 @@ pub struct TreeWalk {
     pub max_depth: Option<usize>,
     /// Globs that decide before the ignore files.
     pub globs: Override,
+    /// The file types that are wanted, or not.
+    pub types: Types,
     /// Ignore rules that decide after all others.
     pub last_rules: Vec<Gitignore>,
     /// Directories that hold an entry of one of these names are left out.
@@ -98,6 +101,27 @@ impl TreeWalk {
         visitor: Arc<dyn TreeVisitor>,
         sink: S,
     ) -> Result<(S, Option<Incomplete>), Error> {
+        let wanted = visitor.clone();
+        let is_end: EntryTest = Arc::new(move |path, name, depth| {
+            wanted.wants(&TreeEntry { path, name, kind: Kind::Directory, depth })
+        });
+        let is_end = self.prune.then_some(is_end);
+        let pool = Pool::new(self.threads);
+        let visitor = EntryVisitor { visitor, shown: shown.clone() };
+        self.walk(root, shown, (&pool, call), (true, is_end), (visitor, Sink(sink)))
+            .map(|(sink, incomplete)| (sink.0, incomplete))
+    }
+
+    /// The same with any visitor, to which directories are entries only if `has_directories`, and below
+    /// those for which `is_end` nothing is visited.
+    pub(super) fn walk<V: Visitor, S: ResultSink<V::Output>>(
+        &self,
+        root: &Path,
+        shown: Vec<u8>,
+        (pool, call): (&Pool, &Call),
+        (has_directories, is_end): (bool, Option<EntryTest>),
+        visit: (V, S),
+    ) -> Result<(S, Option<Incomplete>), Error> {
         let opened = Workspace::open(root)?;
         let (workspace, path) = match &self.confined_to {
             None => (opened.relaxed(), ".".to_owned()),
@@ -119,10 +143,6 @@ impl TreeWalk {
         let workspace = workspace.with_outer_ignores(outer);
         let roots = WalkRoot::resolve(&workspace, &[path])?;
         let base_len = roots.first().map_or(0, WalkRoot::base_len);
-        let wanted = visitor.clone();
-        let is_end: EntryTest = Arc::new(move |path, name, depth| {
-            wanted.wants(&TreeEntry { path, name, kind: Kind::Directory, depth })
-        });
         let rules = ShellRules {
             ignore: self.ignore,
             parents: self.parents,
@@ -130,23 +150,21 @@ impl TreeWalk {
             follow: self.follow,
             one_file_system: self.one_file_system,
             globs: self.globs.clone(),
+            types: self.types.clone(),
             last: self.last_rules.clone(),
             marks: self.marks.clone(),
-            is_end: self.prune.then_some(is_end),
+            is_end,
         };
-        let dirs = ShellDirs::new(rules, shown.clone(), base_len);
         let options = WalkOptions {
             roots,
             max_depth: self.max_depth,
             hidden: self.hidden,
-            directories: true,
-            source: Some(Arc::new(dirs)),
+            directories: has_directories,
+            by_name: true,
+            source: Some(Arc::new(ShellDirs::new(rules, shown, base_len))),
             ..WalkOptions::default()
         };
-        let pool = Pool::new(self.threads);
-        let visitor = EntryVisitor { visitor, shown };
-        Walk::run(Scope::new(&workspace, &pool, call), options, (visitor, Sink(sink)))
-            .map(|(sink, incomplete)| (sink.0, incomplete))
+        Walk::run(Scope::new(&workspace, pool, call), options, visit)
     }
 }
 
@@ -277,6 +295,7 @@ mod tests {
             one_file_system: false,
             max_depth: None,
             globs: Override::empty(),
+            types: Types::empty(),
             last_rules: Vec::new(),
             marks: vec![b"mark".to_vec()],
             prune: false,
@@ -325,6 +344,7 @@ mod tests {
             one_file_system: false,
             max_depth: None,
             globs: Override::empty(),
+            types: Types::empty(),
             last_rules: Vec::new(),
             marks: Vec::new(),
             prune: false,

@@ -58,8 +58,6 @@ pub(super) trait AnyOutput: Send {
     fn stream_text(&self, to: &TextStream, format: &TextFormat) -> fmt::Result;
     fn remarks(&self, format: &TextFormat) -> String;
     fn details(&self) -> Option<Value>;
-    #[cfg(feature = "cli")]
-    fn details_text(&self) -> Option<String>;
     fn outcome(&self) -> Outcome;
     fn notes(&self) -> &[String];
     fn attachments(&self) -> Vec<Content>;
@@ -84,11 +82,6 @@ impl<O: Output> AnyOutput for O {
 
     fn details(&self) -> Option<Value> {
         serde_json::to_value(self).ok()
-    }
-
-    #[cfg(feature = "cli")]
-    fn details_text(&self) -> Option<String> {
-        serde_json::to_string(self).ok()
     }
 
     fn outcome(&self) -> Outcome {
@@ -198,12 +191,6 @@ impl Answer {
             CallResult::Failed(_) => Value::Null,
             CallResult::Done { .. } => self.ask(AnyOutput::details).unwrap_or_default(),
         })
-    }
-
-    /// [`Answer::details`] as text, made without the values; `None` if the call failed.
-    #[cfg(feature = "cli")]
-    pub(crate) fn details_text(&self) -> Option<String> {
-        self.ask(AnyOutput::details_text)
     }
 
     /// Whether the call failed.

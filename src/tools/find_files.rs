@@ -210,7 +210,7 @@ impl Tool for FindFiles {
             filter: PathFilter::new(&[], &exclude.globs, &[])?,
             hidden: args.hidden || names_hidden(&include.globs),
             no_ignore: args.no_ignore,
-            drop_noise: !context.call.lists_searched_files(),
+            drop_noise: true,
             directories: args.kind != FindKind::File,
             source: context.dir_source(),
             ..WalkOptions::default()
@@ -225,7 +225,6 @@ impl Tool for FindFiles {
         let query = QueryId::of(Self::NAME, &arguments)?;
         let options = ListOptions {
             files: args.kind != FindKind::Directory,
-            links: !context.call.lists_searched_files(),
             newest_first: args.sort == Sort::Modified,
             max_results: max_results(args.max_results, DEFAULT_MAX_RESULTS)?
                 .min(context.limits.results),

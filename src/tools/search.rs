@@ -320,7 +320,6 @@ pub(super) fn options(
     let is_one_file = matches!(walk.roots.as_slice(), [root] if !root.is_directory());
     // As in ripgrep.
     let counts_blocks = line_ends == LineEnds::LineFeed && pattern.is_multiline();
-    let counts_matches = counts_blocks || context.call.counts_matches();
     // At a shell, as in ripgrep; to an agent, a count is of the whole file.
     let counts_all = args.output == OutputMode::Count && line_ends == LineEnds::Both;
     let max_per_file =
@@ -336,11 +335,10 @@ pub(super) fn options(
         enclosing: args.enclosing && args.output == OutputMode::Content && !raw_lines,
         max_results,
         max_per_file: max_per_file.map_or(u64::MAX, |lines| lines as u64),
-        counts_matches,
+        counts_matches: counts_blocks,
         versions: args.versions,
         raw_lines,
         stream: context.call.text().cloned(),
-        results: context.call.results().cloned(),
         binary: false,
         notes,
         results_only: context.format.syntax() == Syntax::Shell,

@@ -426,6 +426,13 @@ impl DirListing {
         }
     }
 
+    /// Sorts the entries by their names alone, so that what a directory holds comes before `name.x`.
+    #[cfg(feature = "cli")]
+    pub(crate) fn sort_by_name(&mut self) {
+        let names = &*self.names;
+        self.entries.sort_unstable_by(|a, b| a.name(names).cmp(b.name(names)));
+    }
+
     /// Memory that it takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.names.len() + self.entries.len() * size_of::<DirEntry>()

@@ -163,12 +163,13 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let reader = DirReader::new(options, workspace.clone());
         let mut report = DirectoryReport::default();
         let (options, source) = (reader.options(), reader.source());
+        let by_name = options.by_name;
         let tasks = InitialTask::all(workspace, options, source, call, &mut report);
         sink.directory(report);
         let walk = Arc::new(Walk {
             visitor,
             reader,
-            queue: WorkQueue::default(),
+            queue: WorkQueue::new(by_name),
             results: Mutex::new(results),
             sink: Mutex::new(SinkState { sink: Some(sink), has_enough: false }),
             stopped: AtomicBool::new(false),

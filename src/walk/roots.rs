@@ -49,6 +49,9 @@ pub(crate) struct WalkOptions {
     pub(crate) filter: PathFilter,
     /// Exactly these files, in this order, instead of a walk.
     pub(crate) exact_files: Option<Vec<Vec<u8>>>,
+    /// Whether a directory source sorts entries by their names alone, so that what a directory holds
+    /// comes where its name does.
+    pub(crate) by_name: bool,
     /// Where directories below the workspace root are read from; from disk if there is none.
     pub(crate) source: Option<Arc<dyn DirSource>>,
     /// Where to go on: entries before it in path order are passed over and not counted.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use ignore::gitignore::Gitignore;
 use ignore::overrides::Override;
+use ignore::types::Types;
 
 use crate::pool::lock;
 use crate::walk::directory::{
@@ -34,6 +35,8 @@ pub(crate) struct ShellRules {
     pub(crate) one_file_system: bool,
     /// Globs that decide before the ignore files. They see paths as they are shown.
     pub(crate) globs: Override,
+    /// The file types that are wanted, or not.
+    pub(crate) types: Types,
     /// Rules that decide after the ignore files, the last of them first.
     pub(crate) last: Vec<Gitignore>,
     /// Directories that hold an entry of one of these names are left out.
@@ -145,13 +148,27 @@ impl ShellDirs {
             let found = rules.map(|rules| rules.matched(as_path(&shown), is_directory).map(drop));
             found.map(verdict).find(|verdict| *verdict != RuleMatch::None)
         };
-        let found = [globs(), rules.verdict(&[prefix, name].concat(), is_directory)];
-        let found = found.into_iter().find(|verdict| *verdict != RuleMatch::None);
-        match found.or_else(last) {
-            Some(RuleMatch::Ignored) => false,
-            Some(RuleMatch::Whitelist) => true,
-            _ => !is_hidden || self.rules.hidden,
+        match globs() {
+            RuleMatch::None => {}
+            verdict => return verdict == RuleMatch::Whitelist,
         }
+        let mut verdict = rules.verdict(&[prefix, name].concat(), is_directory);
+        if verdict == RuleMatch::None {
+            verdict = last().unwrap_or(RuleMatch::None);
+        }
+        if verdict == RuleMatch::Ignored {
+            return false;
+        }
+        // A type decides even where an ignore file says that the entry is wanted.
+        let types = &self.rules.types;
+        if !types.is_empty() {
+            match types.matched(as_path(name), is_directory) {
+                ignore::Match::None => {}
+                ignore::Match::Ignore(_) => return false,
+                ignore::Match::Whitelist(_) => return true,
+            }
+        }
+        verdict == RuleMatch::Whitelist || !is_hidden || self.rules.hidden
     }
 
     fn has_mark(&self, dir: &Dir, name: &[u8], kind: Kind) -> bool {
@@ -211,7 +228,7 @@ impl DirSource for ShellDirs {
                 kept.push(name, kind);
             }
         }
-        kept.sort();
+        kept.sort_by_name();
         let filtered = FilteredDir { listing: Arc::new(kept), report: DirectoryReport::default() };
         let handle = DirHandle::hold(&dir, walk.workspace().root_handle(), prefix);
         Ok(DirContents::new((handle, dir.volume()), rules, Arc::new(filtered)))

@@ -13,7 +13,7 @@ use ripkit_fs::os::Kind;
 pub(crate) const BATCH: usize = u32::BITS as usize;
 
 /// Consecutive entries of one directory, the unit of work of a visitor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Batch {
     /// The directory.
     handle: DirHandle,
@@ -72,6 +72,12 @@ impl Batch {
     /// The entries by name and kind, in path order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
+    }
+
+    /// Each entry as a batch of its own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn split(&self) -> impl Iterator<Item = Batch> + '_ {
+        self.range.clone().map(|index| Batch { range: index..index + 1, ..self.clone() })
     }
 
     /// The entry at `position` of the batch.

@@ -40,6 +40,8 @@ pub(crate) struct WorkQueue {
     changed: Condvar,
     /// How many threads wait until fewer results wait.
     held: AtomicUsize,
+    /// Whether what a directory holds comes where its name does, not where the name and a `/` would.
+    by_name: bool,
 }
 
 #[derive(Default)]
@@ -61,11 +63,21 @@ struct Item {
 }
 
 impl WorkQueue {
+    /// An empty queue, in the order of names or of whole paths.
+    pub(crate) fn new(by_name: bool) -> WorkQueue {
+        WorkQueue { by_name, ..WorkQueue::default() }
+    }
+
     /// Adds tasks, each with the number of the root that it lies below.
     pub(crate) fn push(&self, tasks: impl IntoIterator<Item = (usize, Task)>) {
         let mut state = lock(&self.state);
         for (root, task) in tasks {
-            state.items.push(Item { root, path: task.path(), task });
+            let mut path = task.path();
+            if self.by_name {
+                // No name has this byte, which sorts before all others.
+                path.iter_mut().filter(|byte| **byte == b'/').for_each(|byte| *byte = 0);
+            }
+            state.items.push(Item { root, path, task });
             state.unfinished += 1;
         }
         self.wake(&state);

@@ -539,7 +539,7 @@ fn g10_a_search_answers_at_its_deadline_while_a_read_is_blocked() {
     let inject = "inject=read,pread64:delay_enter=3000000:when=1+".to_owned();
     let options = ["-P".to_owned(), path, "-e".to_owned(), inject];
     let started = Instant::now();
-    let words = ["search", "old", "--timeout-ms", "500"];
+    let words = ["call", "search", r#"{"pattern": "old", "timeout_ms": 500}"#];
     let (mut command, trace) = place.tracing_threads("2", &options, &words);
     let mut child = command.spawn().unwrap();
     let mut answer = String::new();

@@ -336,7 +336,7 @@ fn the_program_reads_ignore_files_above_where_it_stands() {
         .file("sub/git.txt", "x");
     let run = |words: &[&str]| crate::cli::run(&workspace.root().join("sub"), words);
     assert_eq!(run(&["list"]).1, "git.txt\n");
-    assert_eq!(run(&["search", "x"]).1, "git.txt:1:x\n");
+    assert_eq!(run(&["search", "x"]).1, "git.txt:x\n");
     // As in rg, any `.git` makes a repository, to which the `.gitignore` above applies too.
     workspace.put(".git", "gitdir: nowhere\n");
     assert_eq!(run(&["list"]).0, 1);

@@ -52,6 +52,9 @@ mod concurrent;
 // Oversized arguments of every tool.
 #[cfg(unix)]
 mod limits;
+// Command lines as they are typed for other programs, beside those programs.
+#[cfg(all(feature = "cli", unix))]
+mod command_lines;
 // Comparison with `rg` and `git` on the same trees.
 mod differential;
 // Ignore files in other places: above the root, and in the repository of a `.git` file.

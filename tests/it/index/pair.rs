@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use ripkit::shell::events;
 use ripkit::{Call, IndexOptions, Limits, Toolkit, Workspace};
 use serde_json::{Value, json};
 
@@ -92,7 +91,6 @@ impl Pair {
 #[derive(Debug, PartialEq)]
 struct Told {
     said: Said,
-    events: Option<Vec<Value>>,
 }
 
 impl Told {
@@ -106,7 +104,7 @@ impl Told {
                 "an index that is not there: {used:?}"
             );
         }
-        Told { said, events: events(&answer, Duration::ZERO) }
+        Told { said }
     }
 }
 

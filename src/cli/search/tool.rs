@@ -1,0 +1,187 @@
+//! What a search has besides `rg`: an index, pages, the definitions around matches and versions of
+//! files. These are answers of the tool, which takes some of the options.
+
+use clap::{Arg, ArgAction, ArgMatches};
+use ripkit::ToolSpec;
+use ripkit::shell::search::{Boundary, Case, Context, Mode, SortKey};
+use ripkit::toolkit::standard_spec;
+use serde_json::{Map, Value, json};
+
+use super::super::flags::{GlobalFlags, OutputFlags};
+use super::super::{index, tool};
+use super::Line;
+use super::options::{self, PatternSource, TypeChange};
+
+const CURSOR: &str = "cursor";
+const ENCLOSING: &str = "enclosing";
+const VERSIONS: &str = "versions";
+
+/// The options of `rg` that the tool takes.
+const TAKEN: [&str; 33] = [
+    "regexp",
+    "fixed-strings",
+    "no-fixed-strings",
+    "ignore-case",
+    "case-sensitive",
+    "smart-case",
+    "word-regexp",
+    "invert-match",
+    "multiline",
+    "glob",
+    "type",
+    "hidden",
+    "no-hidden",
+    "no-ignore",
+    "unrestricted",
+    "max-depth",
+    "sort",
+    "sortr",
+    "files-with-matches",
+    "files-without-match",
+    "count",
+    "quiet",
+    "stats",
+    "max-count",
+    "after-context",
+    "before-context",
+    "context",
+    "line-number",
+    "with-filename",
+    "no-heading",
+    "color",
+    "threads",
+    "no-config",
+];
+
+/// The declarations of these options.
+pub(super) fn declarations() -> Vec<Arg> {
+    let flag = |long, help| Arg::new(long).long(long).help(help).action(ArgAction::SetTrue);
+    let cursor = Arg::new(CURSOR).long(CURSOR).value_name("TEXT");
+    let all = [
+        index::directory("index").help("Use and extend the index in this directory"),
+        cursor.help("Go on where an answer of the tool was cut").hide_short_help(true),
+        flag(ENCLOSING, "Print the definitions around matches, too"),
+        flag(VERSIONS, "Print the versions of files, too").hide_short_help(true),
+    ];
+    all.map(|option| option.help_heading("Besides rg")).into()
+}
+
+/// Whether one of these options is given.
+pub(super) fn is_asked(matches: &ArgMatches) -> bool {
+    let is_set = |id| matches.get_flag(id);
+    index::is_given(matches) || matches.contains_id(CURSOR) || is_set(ENCLOSING) || is_set(VERSIONS)
+}
+
+/// Calls the tool and prints its answer; returns the exit status.
+///
+/// # Errors
+/// The message about an option that the tool does not take.
+pub(super) fn run(line: &Line) -> Result<u8, String> {
+    let matches = &line.matches;
+    let is_typed = |id: &str| {
+        matches.value_source(id) == Some(clap::parser::ValueSource::CommandLine)
+            && options::is_declared(id)
+    };
+    let other = matches.ids().map(clap::Id::as_str).find(|id| is_typed(id) && !TAKEN.contains(id));
+    if let Some(other) = other {
+        return Err(format!(
+            "--{other} does not go with --index, --cursor, --enclosing and --versions"
+        ));
+    }
+    let spec: ToolSpec = standard_spec(super::NAME).expect("the tool has the name of the command");
+    let globals = GlobalFlags::parse(matches).for_program();
+    let args = arguments(line, matches, &globals)?;
+    let output = OutputFlags::of_search(line.options.quiet, line.options.stats);
+    tool::answer(&spec, matches, &globals, args, output).map_err(|error| error.to_string())
+}
+
+fn arguments(
+    line: &Line,
+    matches: &ArgMatches,
+    globals: &GlobalFlags,
+) -> Result<Map<String, Value>, String> {
+    let options = &line.options;
+    let mut words = line.words.iter().map(|word| word.to_string_lossy().into_owned());
+    let mut patterns = Vec::new();
+    for source in &options.patterns {
+        match source {
+            PatternSource::Text(text) => patterns.push(text.to_string_lossy().into_owned()),
+            PatternSource::File(_) => return Err("-f does not go with these options".to_owned()),
+        }
+    }
+    if patterns.is_empty() {
+        patterns.extend(words.next());
+    }
+    let literal = options.fixed && patterns.len() == 1;
+    if options.fixed && !literal {
+        patterns = patterns.iter().map(|text| escaped(text)).collect();
+    }
+    let pattern = match patterns.as_slice() {
+        [] => return Err("there is no pattern to search for".to_owned()),
+        [one] => one.clone(),
+        all => all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|"),
+    };
+    let (excluded, included): (Vec<&String>, Vec<&String>) =
+        options.globs.iter().partition(|glob| glob.starts_with('!'));
+    let excluded: Vec<&str> = excluded.iter().map(|glob| &glob[1..]).collect();
+    let here = globals.current_dir();
+    let types: Vec<&str> = options
+        .types
+        .iter()
+        .filter_map(|change| match change {
+            TypeChange::Select(name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    let (before, after) = match options.context() {
+        Context::Lines(before, after) => (before, after),
+        Context::Everything => (0, 0),
+    };
+    let output = match options.mode {
+        Mode::FilesWithMatches => "files",
+        Mode::FilesWithoutMatch => "files_without_match",
+        Mode::Count => "count",
+        _ => "content",
+    };
+    let args = json!({
+        "pattern": pattern,
+        "path": here.to_root_relative(words.collect()),
+        "include": here.globs_from_root(json!(included)),
+        "exclude": here.globs_from_root(json!(excluded)),
+        "file_type": types,
+        "max_depth": options.max_depth,
+        "case_sensitive": match options.case {
+            Case::Sensitive => Some(true),
+            Case::Insensitive => Some(false),
+            Case::Smart => None,
+        },
+        "literal": literal,
+        "word": options.boundary == Some(Boundary::Word),
+        "multiline": options.multiline,
+        "invert": options.invert,
+        "before": before,
+        "after": after,
+        "enclosing": matches.get_flag(ENCLOSING),
+        "output": output,
+        "max_per_file": options.max_count,
+        "sort": match options.sort {
+            None | Some((SortKey::Path, false)) => "path",
+            Some((SortKey::Modified, true)) => "modified",
+            Some(_) => return Err("the tool sorts by path, or by modified with --sortr".to_owned()),
+        },
+        "hidden": options.hidden,
+        "no_ignore": options.no_vcs,
+        "versions": matches.get_flag(VERSIONS),
+        "cursor": matches.get_one::<String>(CURSOR),
+    });
+    let Value::Object(mut args) = args else { unreachable!("it is written above") };
+    args.retain(|_, value| !value.is_null() && *value != json!([]));
+    Ok(args)
+}
+
+/// A regular expression for this text.
+fn escaped(text: &str) -> String {
+    let is_special = |letter: char| r"\.+*?()|[]{}^$#&-~".contains(letter);
+    let escape = |letter| is_special(letter).then_some('\\').into_iter().chain([letter]);
+    text.chars().flat_map(escape).collect()
+}

@@ -1,0 +1,645 @@
+//! A search as `rg` makes it, for the command line: ripgrep's own printers over a walk of ours, with
+//! results in path order from several threads. Not part of the library's interface: it may change at
+//! any time.
+
+mod files;
+mod may_match;
+mod order;
+mod worker;
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use crossbeam_channel::bounded;
+use grep_matcher::LineTerminator;
+use grep_printer::{
+    ColorSpecs, HyperlinkConfig, JSONBuilder, PathPrinterBuilder, StandardBuilder, Stats,
+    SummaryBuilder, SummaryKind,
+};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Encoding, Searcher, SearcherBuilder};
+use serde_json::json;
+
+use self::files::{Files, Job};
+use self::order::{JobWriter, OrderedOutput};
+use self::worker::{Paint, Printer, Worker};
+use crate::pool::lock;
+use crate::shell::tree::TreeWalk;
+use ripkit_fs::Workspace;
+use ripkit_fs::byte_path::as_path;
+
+/// How many jobs may wait for a thread.
+const MAX_JOBS: usize = 64;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "for the program only")]
+pub enum Mode {
+    /// Matching lines.
+    #[default]
+    Lines,
+    /// The paths of files with a match.
+    FilesWithMatches,
+    /// The paths of files without one.
+    FilesWithoutMatch,
+    /// How many lines of each file match.
+    Count,
+    /// How many matches each file has.
+    CountMatches,
+    /// Events, each a line of JSON.
+    Json,
+    /// The paths of the files that would be searched.
+    Files,
+}
+
+/// Whether letter case matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "for the program only")]
+pub enum Case {
+    /// It does.
+    #[default]
+    Sensitive,
+    /// It does not.
+    Insensitive,
+    /// It does if a pattern has a capital.
+    Smart,
+}
+
+/// What a match has to be surrounded by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "for the program only")]
+pub enum Boundary {
+    /// The ends of its line.
+    Line,
+    /// The ends of a word.
+    Word,
+}
+
+/// How files with NUL bytes are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "for the program only")]
+pub enum Binary {
+    /// Those that were named whole, without printing lines; others up to the first NUL byte.
+    #[default]
+    Auto,
+    /// All whole, without printing lines.
+    Search,
+    /// As text.
+    Text,
+}
+
+/// The lines around matching ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "for the program only")]
+pub enum Context {
+    /// So many before and after.
+    Lines(usize, usize),
+    /// All lines.
+    Everything,
+}
+
+/// What files are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "for the program only")]
+pub enum SortKey {
+    /// Their paths.
+    Path,
+    /// When their content changed.
+    Modified,
+    /// When they were read.
+    Accessed,
+    /// When they were made.
+    Created,
+}
+
+/// A search as it was asked for.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "for the program only")]
+pub struct Query {
+    /// What is printed.
+    pub mode: Mode,
+    /// The patterns, any of which may match.
+    pub patterns: Vec<String>,
+    /// The paths, as they were typed.
+    pub paths: Vec<PathBuf>,
+    /// Whether no path was typed, so that they are shown without `./`.
+    pub is_implicit: bool,
+    /// Whether the only path is no directory.
+    pub is_one_file: bool,
+    /// Whether each file is searched as a whole, as `rg` does where it maps files; otherwise in parts.
+    /// This makes a difference for binary ones.
+    pub is_mapped: bool,
+    /// Directories are walked like this.
+    pub tree: TreeWalk,
+    /// The order of files, and whether it is reversed; by name if there is none.
+    pub sort: Option<(SortKey, bool)>,
+    /// Files that are larger are left out unless they were named.
+    pub max_filesize: Option<u64>,
+    /// Whether letter case matters.
+    pub case: Case,
+    /// What a match has to be surrounded by.
+    pub boundary: Option<Boundary>,
+    /// Whether the patterns are texts.
+    pub fixed: bool,
+    /// Whether patterns are ASCII only.
+    pub no_unicode: bool,
+    /// The most bytes of compiled patterns.
+    pub regex_size: Option<usize>,
+    /// The most bytes of the cache of a matcher.
+    pub dfa_size: Option<usize>,
+    /// Whether a match may span lines.
+    pub multiline: bool,
+    /// Whether `.` matches a line feed then.
+    pub dotall: bool,
+    /// Whether `\r\n` is a line end.
+    pub crlf: bool,
+    /// Whether lines end with NUL.
+    pub null_data: bool,
+    /// Whether lines without a match are wanted.
+    pub invert: bool,
+    /// The most matching lines of a file.
+    pub max_count: Option<u64>,
+    /// Whether a file is left at the first line without a match after one with.
+    pub stop_on_nonmatch: bool,
+    /// The lines around matching ones.
+    pub context: Context,
+    /// How files with NUL bytes are searched.
+    pub binary: Binary,
+    /// The encoding of all files; detected if there is none.
+    pub encoding: Option<Encoding>,
+    /// Whether byte order marks are bytes like others.
+    pub no_marks: bool,
+    /// Whether nothing is printed, and the first match ends the search.
+    pub quiet: bool,
+    /// Whether statistics are printed at the end.
+    pub stats: bool,
+    /// How lines are printed.
+    pub look: Look,
+}
+
+/// How results are printed.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "for the program only")]
+pub struct Look {
+    /// Whether there are colours.
+    pub coloured: bool,
+    /// Which ones.
+    pub colors: ColorSpecs,
+    /// Whether the output is a terminal, which nothing that is found may control.
+    pub on_terminal: bool,
+    /// Links of paths for a terminal.
+    pub hyperlinks: HyperlinkConfig,
+    /// Whether each line is printed as soon as it is found.
+    pub by_line: bool,
+    /// Whether the path stands above the lines of its file.
+    pub heading: bool,
+    /// Whether paths are printed with lines and counts.
+    pub paths: bool,
+    /// Whether lines have numbers.
+    pub line_number: bool,
+    /// Whether lines have the column of their first match.
+    pub column: bool,
+    /// Whether lines have their place in bytes.
+    pub byte_offset: bool,
+    /// Whether only the matching parts are printed.
+    pub only_matching: bool,
+    /// Whether each match is printed in a line of its own.
+    pub per_match: bool,
+    /// What stands for a match.
+    pub replacement: Option<Vec<u8>>,
+    /// The longest line that is printed, in bytes.
+    pub max_columns: Option<u64>,
+    /// Whether the start of longer ones is.
+    pub max_columns_preview: bool,
+    /// Whether blanks at the start of lines are left out.
+    pub trim: bool,
+    /// Whether counts of nothing are printed.
+    pub include_zero: bool,
+    /// Whether NUL follows a path.
+    pub null: bool,
+    /// What stands for `/` in paths.
+    pub path_separator: Option<u8>,
+    /// What stands between groups of lines.
+    pub context_separator: Option<Vec<u8>>,
+    /// What stands between the parts of lines around matching ones.
+    pub field_context_separator: Vec<u8>,
+    /// What stands between the parts of matching lines.
+    pub field_match_separator: Vec<u8>,
+}
+
+/// What the program gives a search of its process.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "for the program only")]
+pub struct Host {
+    /// Where relative paths begin.
+    pub directory: PathBuf,
+    /// The only tree that may be read; any if there is none.
+    pub confined_to: Option<Workspace>,
+    /// Opens what is no regular file; standard input for `-`.
+    pub special: fn(&Path) -> io::Result<Box<dyn Read + Send>>,
+    /// The time by which a file is sorted.
+    pub time: fn(&Path, SortKey) -> Option<SystemTime>,
+    /// Takes what goes wrong.
+    pub reporter: Arc<Reporter>,
+    /// How many threads search.
+    pub threads: usize,
+}
+
+/// Takes what goes wrong.
+pub struct Reporter {
+    print: Box<dyn Fn(&str) + Send + Sync>,
+    has_failed: AtomicBool,
+}
+
+impl fmt::Debug for Reporter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Reporter").finish_non_exhaustive()
+    }
+}
+
+impl Reporter {
+    /// One that prints messages by `print`.
+    pub fn new(print: impl Fn(&str) + Send + Sync + 'static) -> Reporter {
+        Reporter { print: Box::new(print), has_failed: AtomicBool::new(false) }
+    }
+
+    /// Reports that something cannot be searched.
+    fn report(&self, shown: &[u8], error: &io::Error) {
+        self.fail(&format!("{}: {error}", as_path(shown).display()));
+    }
+
+    /// Prints a message about a failure.
+    pub fn fail(&self, message: &str) {
+        self.has_failed.store(true, Ordering::Relaxed);
+        (self.print)(message);
+    }
+
+    /// Whether anything went wrong.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+}
+
+/// What the threads of a search share.
+struct Shared {
+    query: Query,
+    host: Host,
+    matcher: RegexMatcher,
+    output: Arc<OrderedOutput>,
+    stats: Option<Mutex<Stats>>,
+    has_match: AtomicBool,
+    has_searched: AtomicBool,
+    threads: usize,
+}
+
+impl Query {
+    /// Compiles the patterns.
+    ///
+    /// # Errors
+    /// The message of the compiler, with the option that allows what it does not.
+    fn matcher(&self) -> Result<RegexMatcher, String> {
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .multi_line(true)
+            .unicode(!self.no_unicode)
+            .fixed_strings(self.fixed)
+            .case_insensitive(self.case == Case::Insensitive)
+            .case_smart(self.case == Case::Smart)
+            .whole_line(self.boundary == Some(Boundary::Line))
+            .word(self.boundary == Some(Boundary::Word))
+            .dot_matches_new_line(self.multiline && self.dotall)
+            .crlf(self.crlf);
+        // After `crlf`, which sets one.
+        if self.multiline {
+            builder.line_terminator(None);
+        } else if self.null_data {
+            builder.line_terminator(Some(b'\0'));
+        } else if !self.crlf {
+            builder.line_terminator(Some(b'\n'));
+        }
+        if let Some(bytes) = self.regex_size {
+            builder.size_limit(bytes);
+        }
+        if let Some(bytes) = self.dfa_size {
+            builder.dfa_size_limit(bytes);
+        }
+        if !self.is_text() {
+            builder.ban_byte(Some(b'\0'));
+        }
+        builder.build_many(&self.patterns).map_err(|error| {
+            let message = error.to_string();
+            let hint = if message.contains("the literal") && message.contains("not allowed") {
+                "\n\n-U (--multiline) lets a pattern match line ends."
+            } else if message.contains(r#"pattern contains "\0""#) {
+                "\n\n-a (--text) lets a pattern match NUL bytes."
+            } else {
+                ""
+            };
+            message + hint
+        })
+    }
+
+    /// Whether NUL bytes are bytes like others.
+    fn is_text(&self) -> bool {
+        self.binary == Binary::Text || self.null_data
+    }
+
+    fn binary_detection(&self, is_named: bool) -> BinaryDetection {
+        if self.is_text() {
+            BinaryDetection::none()
+        } else if is_named || self.binary == Binary::Search {
+            BinaryDetection::convert(0)
+        } else {
+            BinaryDetection::quit(0)
+        }
+    }
+
+    fn searcher(&self) -> Searcher {
+        let terminator = match (self.crlf, self.null_data) {
+            (true, _) => LineTerminator::crlf(),
+            (_, true) => LineTerminator::byte(0),
+            _ => LineTerminator::byte(b'\n'),
+        };
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_terminator(terminator)
+            .invert_match(self.invert)
+            .line_number(self.look.line_number)
+            .multi_line(self.multiline)
+            .max_matches(self.max_count)
+            .stop_on_nonmatch(self.stop_on_nonmatch)
+            .encoding(self.encoding.clone())
+            .bom_sniffing(!self.no_marks);
+        match self.context {
+            Context::Everything => builder.passthru(true),
+            Context::Lines(before, after) => builder.before_context(before).after_context(after),
+        };
+        builder.build()
+    }
+
+    /// Whether a file without a match leaves no trace, so that it need not be searched line by line.
+    fn rejects(&self) -> bool {
+        let is_plain = !self.crlf && !self.null_data && self.encoding.is_none() && !self.no_marks;
+        let shows_all = match self.mode {
+            Mode::FilesWithoutMatch | Mode::Files => true,
+            Mode::Count | Mode::CountMatches => self.look.include_zero,
+            Mode::Lines | Mode::Json | Mode::FilesWithMatches => false,
+        };
+        is_plain && !shows_all && !self.invert && self.context != Context::Everything
+    }
+
+    /// What stands between the output of two files.
+    fn file_separator(&self) -> Option<Vec<u8>> {
+        match self.context {
+            _ if self.mode != Mode::Lines || self.quiet => None,
+            _ if self.look.heading => Some(Vec::new()),
+            Context::Lines(0, 0) | Context::Everything => None,
+            Context::Lines(..) => self.look.context_separator.clone(),
+        }
+    }
+}
+
+impl Shared {
+    fn rejects(&self) -> bool {
+        self.query.rejects()
+    }
+
+    fn report(&self, shown: &[u8], error: &io::Error) {
+        self.host.reporter.report(shown, error);
+    }
+
+    fn note_searched(&self) {
+        self.has_searched.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes whether a file matched; the first match is all that a quiet search needs.
+    fn note_match(&self, is_match: bool) {
+        if is_match {
+            self.has_match.store(true, Ordering::Relaxed);
+            if self.query.quiet && self.stats.is_none() {
+                self.output.close();
+            }
+        }
+    }
+
+    fn printer(&self) -> Printer {
+        let (query, look) = (&self.query, &self.query.look);
+        let paint =
+            Paint::new(JobWriter::new(self.output.clone()), look.coloured, look.on_terminal);
+        let terminator = look.null.then_some(0);
+        let kind = match query.mode {
+            Mode::FilesWithoutMatch if query.quiet => SummaryKind::QuietWithoutMatch,
+            _ if query.quiet => SummaryKind::QuietWithMatch,
+            Mode::FilesWithMatches => SummaryKind::PathWithMatch,
+            Mode::FilesWithoutMatch => SummaryKind::PathWithoutMatch,
+            Mode::Count => SummaryKind::Count,
+            Mode::CountMatches => SummaryKind::CountMatches,
+            Mode::Json => {
+                let mut builder = JSONBuilder::new();
+                return Printer::Json(builder.replacement(look.replacement.clone()).build(paint));
+            }
+            Mode::Lines | Mode::Files => {
+                let mut builder = StandardBuilder::new();
+                builder
+                    .byte_offset(look.byte_offset)
+                    .color_specs(look.colors.clone())
+                    .column(look.column)
+                    .heading(look.heading)
+                    .hyperlink(look.hyperlinks.clone())
+                    .max_columns(look.max_columns)
+                    .max_columns_preview(look.max_columns_preview)
+                    .only_matching(look.only_matching)
+                    .path(look.paths)
+                    .path_terminator(terminator)
+                    .per_match(look.per_match)
+                    .per_match_one_line(true)
+                    .replacement(look.replacement.clone())
+                    .separator_context(look.context_separator.clone())
+                    .separator_field_context(look.field_context_separator.clone())
+                    .separator_field_match(look.field_match_separator.clone())
+                    .separator_path(look.path_separator)
+                    .stats(query.stats)
+                    .trim_ascii(look.trim);
+                return Printer::Standard(builder.build(paint));
+            }
+        };
+        let mut builder = SummaryBuilder::new();
+        builder
+            .color_specs(look.colors.clone())
+            .exclude_zero(!look.include_zero)
+            .hyperlink(look.hyperlinks.clone())
+            .kind(kind)
+            .path(look.paths)
+            .path_terminator(terminator)
+            .separator_field(b":".to_vec())
+            .separator_path(look.path_separator)
+            .stats(self.stats.is_some());
+        Printer::Summary(builder.build(paint))
+    }
+}
+
+/// Runs the search, writes what it finds to `output`, and returns whether it found anything.
+///
+/// # Errors
+/// Why the patterns cannot be compiled, or nothing can be written. A closed pipe is no error.
+pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bool, String> {
+    let written = |error: io::Error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(true),
+        _ => Err(format!("cannot write the answer: {error}")),
+    };
+    if query.mode == Mode::Files {
+        return list(&query, &host, output).or_else(written);
+    }
+    let cannot_match = query.patterns.is_empty() && !query.invert || query.max_count == Some(0);
+    let started = Instant::now();
+    let matcher = query.matcher()?;
+    if cannot_match {
+        return Ok(false);
+    }
+    let output = OrderedOutput::new(output, query.file_separator(), query.look.by_line);
+    let has_stats = query.stats || query.mode == Mode::Json;
+    let threads = host.threads.max(1);
+    let shared = Arc::new(Shared {
+        query,
+        host,
+        matcher,
+        output,
+        stats: has_stats.then(Mutex::default),
+        has_match: AtomicBool::new(false),
+        has_searched: AtomicBool::new(false),
+        threads,
+    });
+    search(&shared);
+    let has_searched = shared.has_searched.load(Ordering::Relaxed);
+    if shared.query.is_implicit && !has_searched {
+        let message = "No files were searched: ignore rules or filters left out all of them.";
+        shared.host.reporter.fail(message);
+    }
+    let mut last = Vec::new();
+    if let Some(stats) = &shared.stats {
+        last = stats_text(&shared.query, &lock(stats), started);
+    }
+    let has_match = shared.has_match.load(Ordering::Relaxed);
+    shared.output.finish(&last).map(|()| has_match).or_else(written)
+}
+
+/// Searches all files, each job by one thread.
+fn search(shared: &Arc<Shared>) {
+    let files = Files { query: &shared.query, host: &shared.host, threads: 0 };
+    let mut numbers = 0..;
+    let mut number = move || numbers.next().expect("there are more numbers than files");
+    if shared.query.is_one_file || shared.threads == 1 {
+        let (mut worker, shared) = (Worker::new(shared), shared.clone());
+        return files.visit(move |job| {
+            worker.run(number(), job);
+            if shared.output.is_closed() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+    }
+    let (to_workers, jobs) = bounded::<(u64, Job)>(MAX_JOBS);
+    thread::scope(|scope| {
+        for _ in 0..shared.threads {
+            let (jobs, shared) = (jobs.clone(), shared.clone());
+            scope.spawn(move || {
+                let mut worker = Worker::new(&shared);
+                for (number, job) in jobs {
+                    worker.run(number, job);
+                    if shared.output.is_closed() {
+                        break;
+                    }
+                }
+            });
+        }
+        // With the last thread, what the jobs are sent to ends.
+        drop(jobs);
+        files.visit(move |job| match to_workers.send((number(), job)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        });
+    });
+}
+
+/// Prints the paths of the files that would be searched; returns whether there are any.
+fn list(query: &Query, host: &Host, mut output: Box<dyn Write + Send>) -> io::Result<bool> {
+    let (send, jobs) = bounded::<Job>(MAX_JOBS);
+    let look = &query.look;
+    let mut builder = PathPrinterBuilder::new();
+    builder
+        .color_specs(look.colors.clone())
+        .hyperlink(look.hyperlinks.clone())
+        .separator(look.path_separator)
+        .terminator(if look.null { 0 } else { b'\n' });
+    let mut printer = builder.build(Paint::new(&mut output, look.coloured, look.on_terminal));
+    let mut has_files = false;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let files = Files { query, host, threads: host.threads };
+            files.visit(move |job| match send.send(job) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            });
+        });
+        for job in &jobs {
+            let paths = job.wanted_paths(query.max_filesize);
+            has_files |= !paths.is_empty();
+            if query.quiet && has_files {
+                // Dropped, so that the walk ends.
+                break;
+            }
+            for path in paths {
+                printer.write(&as_path(&path))?;
+            }
+        }
+        drop(jobs);
+        Ok(())
+    })
+    .and_then(|()| output.flush())?;
+    Ok(has_files)
+}
+
+/// The statistics at the end, as `rg` prints them.
+fn stats_text(query: &Query, stats: &Stats, started: Instant) -> Vec<u8> {
+    let total = started.elapsed();
+    if query.mode == Mode::Json {
+        let time = |time: Duration| {
+            json!({
+                "human": format!("{:0.6}s", time.as_secs_f64()),
+                "nanos": time.subsec_nanos(),
+                "secs": time.as_secs(),
+            })
+        };
+        let counts = json!({
+            "bytes_printed": stats.bytes_printed(),
+            "bytes_searched": stats.bytes_searched(),
+            "elapsed": time(stats.elapsed()),
+            "matched_lines": stats.matched_lines(),
+            "matches": stats.matches(),
+            "searches": stats.searches(),
+            "searches_with_match": stats.searches_with_match(),
+        });
+        let data = json!({ "elapsed_total": time(total), "stats": counts });
+        let summary = json!({ "data": data, "type": "summary" });
+        return format!("{summary}\n").into_bytes();
+    }
+    let counts = [
+        (stats.matches(), "matches"),
+        (stats.matched_lines(), "matched lines"),
+        (stats.searches_with_match(), "files contained matches"),
+        (stats.searches(), "files searched"),
+        (stats.bytes_printed(), "bytes printed"),
+        (stats.bytes_searched(), "bytes searched"),
+    ];
+    let lines = counts.map(|(count, what)| format!("{count} {what}\n"));
+    let times = [(stats.elapsed(), "seconds spent searching"), (total, "seconds total")];
+    let times = times.map(|(time, what)| format!("{:0.6} {what}\n", time.as_secs_f64()));
+    ["\n".to_owned(), lines.concat(), times.concat()].concat().into_bytes()
+}
