@@ -22,6 +22,7 @@ guide!(bindings, "../docs/bindings.md");
 guide!(c, "../docs/c.md");
 guide!(changes, "../docs/changes.md");
 guide!(cli, "../docs/cli.md");
+guide!(cluster, "../docs/cluster.md");
 guide!(commands, "../docs/commands.md", if all(unix, feature = "command"));
 guide!(compare, "../docs/compare.md");
 guide!(hosts, "../docs/hosts.md");

@@ -7,7 +7,7 @@ use std::fmt;
 use ripkit_edit::text::counted;
 use ripkit_fs::escape;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The most results that an answer does not fold: with no more, the sums would say nothing new.
 pub(crate) const MAX_UNFOLDED: usize = 40;
@@ -51,7 +51,7 @@ impl fmt::Display for FoldedDirectory {
 }
 
 /// Results and files.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 struct Sum {
     results: u64,
     files: u64,
@@ -65,7 +65,7 @@ impl Sum {
 }
 
 /// Adds up the results of each directory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Fold {
     directories: BTreeMap<String, Sum>,
     /// How many levels of directories are told apart.
@@ -83,7 +83,19 @@ impl Default for Fold {
 impl Fold {
     /// Adds a file with so many results, by its path as in JSON.
     pub(crate) fn add(&mut self, path: &str, results: u64) {
-        let (directory, sum) = (group(path, self.depth), Sum { results, files: 1 });
+        self.add_sum(path, Sum { results, files: 1 });
+    }
+
+    /// Adds the sums of another part of the tree.
+    pub(crate) fn absorb(&mut self, other: Fold) {
+        for (directory, sum) in other.directories {
+            self.add_sum(&directory, sum);
+        }
+        self.elsewhere.absorb(other.elsewhere);
+    }
+
+    fn add_sum(&mut self, path: &str, sum: Sum) {
+        let directory = group(path, self.depth);
         if let Some(known) = self.directories.get_mut(directory) {
             known.absorb(sum);
         } else if self.directories.len() < MAX_DIRECTORIES {
@@ -95,7 +107,7 @@ impl Fold {
                 let directory = group(&directory, self.depth).to_owned();
                 self.directories.entry(directory).or_default().absorb(sum);
             }
-            self.add(path, results);
+            self.add_sum(path, sum);
         } else {
             self.elsewhere.absorb(sum);
         }

@@ -2,13 +2,13 @@
 //! filter that let no file pass.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::text_format::{Syntax, TextFormat};
 use ripkit_fs::{Hint, escape};
 
 /// Another reading of a search without matches, and the first match that it has.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(inline)]
 #[non_exhaustive]
 pub struct Alternative {
@@ -24,7 +24,9 @@ pub struct Alternative {
 }
 
 /// How a search can be read differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 #[non_exhaustive]
@@ -124,6 +126,30 @@ impl Alternative {
                 name("path")
             ),
         }
+    }
+}
+
+/// [`NoFiles`] as a part of a tree records it.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct RecordedNoFiles {
+    argument: String,
+    closest: Option<String>,
+}
+
+impl RecordedNoFiles {
+    pub(super) fn of(no_files: &NoFiles) -> RecordedNoFiles {
+        let closest = no_files.closest(&TextFormat::default());
+        RecordedNoFiles { argument: no_files.argument.to_owned(), closest }
+    }
+
+    /// The same of a search with these globs to include, globs to exclude and file types.
+    pub(super) fn of_options(self, [include, exclude, file_types]: &[Vec<String>; 3]) -> NoFiles {
+        let (argument, values) = match self.argument.as_str() {
+            "include" => ("include", include),
+            "exclude" => ("exclude", exclude),
+            _ => ("file_type", file_types),
+        };
+        NoFiles::new(argument, values, self.closest.map(Hint::from))
     }
 }
 

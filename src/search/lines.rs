@@ -11,10 +11,10 @@ use std::ops::Range;
 use grep_matcher::Match;
 use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::outline::Definitions;
-use crate::search::definition_hint::DefinitionLine;
+use crate::search::definition_hint::{self, DefinitionLine};
 use crate::search::options::OutputMode;
 use crate::search::spans::{LineSpans, MAX_SPANS};
 use crate::search::values::ValueCounts;
@@ -78,6 +78,28 @@ pub struct FileMatches {
     /// The search ended at the first NUL byte.
     #[serde(skip)]
     pub(super) stopped_at_nul: bool,
+}
+
+/// [`FileMatches`] with all fields, as a part of a tree records them.
+#[derive(Deserialize, Serialize)]
+#[serde(remote = "FileMatches")]
+pub(super) struct RecordedFile {
+    path: String,
+    lines: MatchLines,
+    count: Option<u64>,
+    more: bool,
+    binary_offset: Option<u64>,
+    version: Option<String>,
+    values: ValueCounts,
+    remaining: Option<u64>,
+    total: u64,
+    seen: u64,
+    #[serde(with = "definition_hint::recorded")]
+    defining: Vec<DefinitionLine>,
+    path_bytes: Option<Vec<u8>>,
+    resolved_path: Option<Vec<u8>>,
+    searched_bytes: u64,
+    stopped_at_nul: bool,
 }
 
 /// The schema of the lines of a file in JSON.
@@ -248,23 +270,27 @@ pub struct ContextLine {
 }
 
 /// The matching lines of a file and their context, in order.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct MatchLines {
     /// The formatted lines, each with its line end.
     text: String,
     spans: Vec<[usize; 2]>,
     entries: Vec<LineEntry>,
-    /// One per entry, if requested.
+    /// One per entry, if requested; a program that takes events has no parts.
+    #[serde(skip)]
     raw: Vec<RawEntry>,
     /// The bytes of these, and the spans of their matches.
+    #[serde(skip)]
     raw_bytes: Vec<u8>,
+    #[serde(skip)]
     raw_spans: Vec<Match>,
     /// The number of the last line that was written.
     last: Option<u64>,
 }
 
 /// A matching line or a line of context.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(from = "RecordedEntry", into = "RecordedEntry")]
 struct LineEntry {
     line: u64,
     /// The end of the formatted line in `text`, where the next one begins.
@@ -280,7 +306,32 @@ struct LineEntry {
     more_spans: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The fields of an entry, in their order.
+type RecordedEntry = (u64, usize, (usize, usize), u64, usize, LineKind, bool);
+
+impl From<RecordedEntry> for LineEntry {
+    fn from(recorded: RecordedEntry) -> LineEntry {
+        let (line, end, (from, to), column, spans_start, kind, more_spans) = recorded;
+        LineEntry {
+            line,
+            end,
+            content: Match::new(from, to),
+            column,
+            spans_start,
+            kind,
+            more_spans,
+        }
+    }
+}
+
+impl From<LineEntry> for RecordedEntry {
+    fn from(entry: LineEntry) -> RecordedEntry {
+        let LineEntry { line, end, content, column, spans_start, kind, more_spans } = entry;
+        (line, end, (content.start(), content.end()), column, spans_start, kind, more_spans)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum LineKind {
     Match,
     /// A match past a cap, shown as context of the last result.

@@ -11,6 +11,7 @@ pub(crate) mod lines;
 mod mtime_order;
 pub(crate) mod options;
 mod page;
+mod parts;
 pub(crate) mod pattern;
 mod pattern_error;
 pub(crate) mod replace;
@@ -54,16 +55,24 @@ pub(crate) fn search(
     ignoring_case: impl FnOnce() -> Result<Option<SearchOptions>, Error>,
 ) -> Result<SearchOutput, Error> {
     let mut options = Arc::new(options);
-    let (mut report, mut skipped) = run(scope, &options)?;
+    let (mut report, mut skipped) = run(scope, &options, "as given")?;
     let is_over = |report: &SearchOutput| report.matches > 0 || report.incomplete.is_some();
     if is_over(&report) {
         return Ok(report);
     }
-    let sample = explain::sample(scope, &options, &report)?;
-    let reading = sample.as_ref().and_then(|sample| options.reading(sample));
+    let parts = scope.call().parts();
+    let sample = match parts {
+        Some(_) => None,
+        None => explain::sample(scope, &options, &report)?,
+    };
+    let reading = match parts {
+        Some(parts) => parts::reading(parts),
+        None => sample.as_ref().and_then(|sample| options.reading(sample)),
+    };
     if let Some(reading) = &reading {
+        parts::record_reading(scope.call(), reading);
         options = Arc::new(options.with_reading(reading)?);
-        (report, skipped) = run(scope, &options)?;
+        (report, skipped) = run(scope, &options, "with other globs")?;
     }
     if is_over(&report) || options.cursor.is_some() {
         return Ok(report);
@@ -72,33 +81,46 @@ pub(crate) fn search(
         if let Some(reading) = &reading {
             options = options.with_reading(reading)?;
         }
-        let (mut found, _) = run(scope, &Arc::new(options))?;
+        let (mut found, _) = run(scope, &Arc::new(options), "in any case")?;
         if found.matches > 0 {
             found.notes.insert(0, IGNORES_CASE.to_owned());
             return Ok(found);
         }
     }
+    if let Some(parts) = parts {
+        parts::explain(parts, &options, &mut report);
+        return Ok(report);
+    }
     let sample = sample.filter(|_| reading.is_none());
     explain::explain(scope, &options, (sample.as_ref(), &skipped), &mut report)?;
+    parts::record_explanation(scope.call(), &report);
     Ok(report)
 }
 
-/// Runs one search; returns also the entries that ignore rules skipped.
+/// Runs one search, which a part of a tree records by its name; returns also the entries that ignore
+/// rules skipped.
 ///
 /// # Errors
 /// Those of [`search`].
 pub(crate) fn run(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
+    name: &str,
 ) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {
+    if let Some(parts) = scope.call().parts() {
+        return Ok(parts::merge(parts, name, options));
+    }
     let mut builder = ReportBuilder::new(options);
+    if scope.call().recorder().is_some() {
+        builder.record();
+    }
     let order = match options.sort {
         Sort::Path => None,
         Sort::Modified => Some(mtime_order::newest_first(scope, options)?),
     };
     let searcher = FileSearcher::new(options, scope);
     let index_reader = searcher.index_reader();
-    let (builder, incomplete) = if let Some(order) = &order {
+    let (mut builder, incomplete) = if let Some(order) = &order {
         builder.add_listing(order);
         search_in_order(order, scope, options, &searcher, builder)?
     } else {
@@ -109,10 +131,14 @@ pub(crate) fn run(
     if let (Some((index, _)), Some(index_reader)) = (&options.index, &index_reader) {
         index.end_search(index_reader, incomplete);
     }
+    let asked = index_reader.map(|reader| reader.asks());
+    if let Some(recorder) = scope.call().recorder() {
+        parts::record(recorder, name, (incomplete, asked), (&mut builder, order.as_ref()));
+    }
     let (mut report, skipped) = builder.finish(incomplete, order.as_ref());
-    if let Some(index_reader) = index_reader {
+    if let Some(asked) = asked {
         let excluded = report.receipt.excluded;
-        report.receipt.index = Some(IndexUse { excluded, asked: index_reader.asks() });
+        report.receipt.index = Some(IndexUse { excluded, asked });
     }
     Ok((report, skipped))
 }

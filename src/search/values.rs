@@ -5,7 +5,9 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use crate::parts::text_or_bytes;
 
 /// The maximum memory for distinct texts, in bytes.
 const MAX_BYTES: usize = 20 << 20;
@@ -25,13 +27,40 @@ pub struct ValueCount {
 }
 
 /// Counts of distinct texts, in bounded memory: those that come first are kept.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(from = "RecordedCounts", into = "RecordedCounts")]
 pub(super) struct ValueCounts {
     counts: HashMap<Box<[u8]>, u64>,
     bytes: usize,
     total: u64,
     /// Occurrences of texts for which there was no memory left.
     uncounted: u64,
+}
+
+/// The counts as a part of a tree records them.
+#[derive(Deserialize, Serialize)]
+struct RecordedCounts(Vec<(RecordedText, u64)>, u64);
+
+#[derive(Deserialize, Serialize)]
+struct RecordedText(#[serde(with = "text_or_bytes")] Vec<u8>);
+
+impl From<RecordedCounts> for ValueCounts {
+    fn from(RecordedCounts(counts, uncounted): RecordedCounts) -> ValueCounts {
+        let mut all = ValueCounts::default();
+        for (RecordedText(value), count) in counts {
+            all.add(&value, count);
+        }
+        ValueCounts { total: all.total + uncounted, uncounted: all.uncounted + uncounted, ..all }
+    }
+}
+
+impl From<ValueCounts> for RecordedCounts {
+    fn from(all: ValueCounts) -> RecordedCounts {
+        let uncounted = all.uncounted;
+        let counts = all.sorted().into_iter();
+        let counts = counts.map(|(value, count)| (RecordedText(value.into()), count));
+        RecordedCounts(counts.collect(), uncounted)
+    }
 }
 
 impl ValueCounts {

@@ -13,7 +13,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::context::{Call, Limits};
 use crate::error::{Error, ErrorCode};
@@ -393,20 +393,44 @@ impl Toolkit {
         })
     }
 
-    fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
-        check_not_stopped(call)?;
+    /// How [`Toolkit::call`] reads a call: the name of the tool on the wire, the arguments as it expects
+    /// them, and the time that it may take.
+    ///
+    /// # Errors
+    /// `UNKNOWN_TOOL`, and `INVALID_ARGUMENT` for the arguments.
+    pub fn read_call(&self, name: &str, args: Value) -> Result<(&str, Value, Duration), Error> {
         let mut args = arguments::object(args);
+        let entry = self.meant(name, &mut args)?;
+        let args = Value::Object(args?);
+        let (args, _) = arguments::check(entry.arguments(), entry.dialect(), args, &|_| false)?;
+        let time_limit = entry.tool.clone().prepare(args.clone())?.time_limit;
+        let limit = self.0.limits.time;
+        Ok((&entry.name, args, time_limit.map_or(limit, |time| time.min(limit))))
+    }
+
+    /// The tool that a call means, with the arguments as it calls them.
+    fn meant(
+        &self,
+        name: &str,
+        args: &mut Result<Map<String, Value>, Error>,
+    ) -> Result<&Entry, Error> {
         let named = self.find(name);
         // A name that the host gave a tool of its own means no tool of another set.
         let is_own = named.is_some_and(|entry| entry.is_own && entry.is_called(name));
-        let meant = match &mut args {
+        let meant = match args {
             Ok(args) if !is_own => dialects::redirect(name, args),
             _ => None,
         };
-        let entry = match meant {
-            Some(ours) => self.find(ours).ok_or_else(|| self.unknown(ours))?,
-            None => named.ok_or_else(|| self.unknown(name))?,
-        };
+        match meant {
+            Some(ours) => self.find(ours).ok_or_else(|| self.unknown(ours)),
+            None => named.ok_or_else(|| self.unknown(name)),
+        }
+    }
+
+    fn answer(&self, name: &str, args: Value, call: &Call) -> Result<Answer, Error> {
+        check_not_stopped(call)?;
+        let mut args = arguments::object(args);
+        let entry = self.meant(name, &mut args)?;
         let (prepared, notes) = catch_panic(&entry.name, || {
             let args = Value::Object(args?);
             let is_new = |taken: &str| self.0.taken.is_new(&entry.name, taken);

@@ -11,6 +11,7 @@ use crate::arguments::{
 };
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
+use crate::parts::Recorder;
 use crate::search;
 pub use crate::search::alternative::{Alternative, Reading};
 pub use crate::search::definition_hint::DefinitionLine;
@@ -274,7 +275,7 @@ fn as_text(
 ) -> Result<SearchOutput, Error> {
     let args = SearchArgs { literal: true, ..args };
     let Ok(options) = options(context, &args, LineEnds::Both, call) else { return Err(refused) };
-    let mut found = search::run(context.scope(call), &Arc::new(options))?.0;
+    let mut found = search::run(context.scope(call), &Arc::new(options), "as text")?.0;
     if found.matches == 0 {
         return Err(refused);
     }
@@ -302,7 +303,7 @@ pub(super) fn options(
     let view = context.index_view();
     walk.source = view.clone().map(|view| Arc::new(view) as Arc<dyn DirSource>);
     check_combination(args, &pattern)?;
-    let query = query(args, &pattern, &walk)?;
+    let query = query(args, &pattern, (&walk, call))?;
     if pattern.is_by_smart_case()
         && let Some(cursor) = &args.cursor
         && !query.is_of(cursor)
@@ -430,12 +431,21 @@ fn walk(
 }
 
 /// The arguments that determine the results and their order.
-fn query(args: &SearchArgs, pattern: &Pattern, walk: &WalkOptions) -> Result<QueryId, Error> {
+fn query(
+    args: &SearchArgs,
+    pattern: &Pattern,
+    (walk, call): (&WalkOptions, &Call),
+) -> Result<QueryId, Error> {
     let flags =
         [pattern.is_case_sensitive(), args.literal, args.word, pattern.is_multiline(), args.invert];
     let [include, exclude, file_type] =
         [&args.include, &args.exclude, &args.file_type].map(OneOrMany::as_slice);
-    let files = (walk.root_keys(), include, exclude, file_type, args.hidden, args.no_ignore);
+    let parts = call.recorder().map(Recorder::parts).unwrap_or_default();
+    let roots = match parts {
+        [] => walk.root_keys(),
+        parts => parts.iter().map(|part| format!("{part}/").into_bytes()).collect(),
+    };
+    let files = (roots, include, exclude, file_type, args.hidden, args.no_ignore);
     QueryId::of(
         Search::NAME,
         &(&args.pattern, flags, files, args.max_depth, args.output, args.sort),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::text::clip;
 use crate::walk::globs::{GlobBase, PathGlobs};
 use ripkit_fs::Workspace;
@@ -14,7 +16,7 @@ const MAX_SHOWN_BYTES: usize = 200;
 const MAX_EXTENSION_CHARS: usize = 12;
 
 /// Globs in place of those of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct RepairedGlobs {
     pub(crate) globs: Vec<String>,
     /// A sentence on each change.

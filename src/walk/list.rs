@@ -118,6 +118,8 @@ pub(crate) struct ListReport {
     pub(crate) at_least: bool,
     /// Where they are, if there are many and the first of them were cut.
     pub(crate) directories: Vec<FoldedDirectory>,
+    /// The sums of which these are made; none if the entries at a depth limit were not counted.
+    pub(crate) by_directory: Option<Fold>,
     /// Why it was cut, if it was.
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
@@ -178,13 +180,15 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
     }
     if report.truncation.is_some() {
         report.show_fewer(options.max_if_cut);
+        report.by_directory = report.by_directory.filter(|_| counted.is_none());
         if options.cursor.is_some() || report.total <= MAX_UNFOLDED as u64 {
             report.directories = Vec::new();
         } else if let Some(walk) = &counted {
             let walk = WalkOptions { max_depth: None, resume: None, ..walk.clone() };
             let options = ListOptions { max_results: 1, counts_on: true, ..ListOptions::new(walk) };
             let call = scope.call().clone().without_progress();
-            report.directories = list(scope.with_call(&call), options)?.directories;
+            let below = list(scope.with_call(&call), options)?;
+            (report.directories, report.by_directory) = (below.directories, below.by_directory);
         }
     }
     if let Some(walk) = &counted {
@@ -200,6 +204,45 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
     }
     report.stats.sort_and_cap();
     Ok(report)
+}
+
+/// Cuts a listing whose entries come from several parts, each in the order of `options` and after its
+/// cursor. It may be cut already where its last part was. Entries may be missing behind the first `gap`.
+pub(super) fn cut(mut report: ListReport, options: &ListOptions, gap: Option<usize>) -> ListReport {
+    if options.newest_first {
+        report.entries.sort_by(|a, b| time_order(a).cmp(&time_order(b)));
+    }
+    let mut budget = options.budget();
+    let taken = |entry| budget.take(entry, &options.aliases).break_value();
+    let mut cuts = report.entries.iter().map(taken).enumerate();
+    let cut = cuts.find_map(|(position, cut)| Some((position, cut?)));
+    if let Some((position, truncation)) = cut {
+        report.entries.truncate(position);
+        report.truncation = Some(truncation);
+    }
+    let last = report.entries.last().filter(|_| cut.is_some() || options.newest_first);
+    let last =
+        last.map(|last| Cursor { modified: last.modified, ..Cursor::after(last.path.clone()) });
+    // By time, any entry may be missing.
+    let is_whole = gap.is_none_or(|gap| {
+        !options.newest_first && report.truncation.is_some() && gap >= report.entries.len()
+    });
+    if is_whole {
+        // What is listed is whole; only the count may not be.
+        report.incomplete = None;
+        report.cursor = last.or(report.cursor).filter(|_| report.truncation.is_some());
+    } else if options.newest_first {
+        report.cursor = None;
+    }
+    report.directories = report.by_directory.as_ref().map_or_else(Vec::new, Fold::rows);
+    if report.truncation.is_some() {
+        report.show_fewer(options.max_if_cut);
+        if options.cursor.is_some() || report.total <= MAX_UNFOLDED as u64 {
+            report.directories = Vec::new();
+        }
+    }
+    report.stats.sort_and_cap();
+    report
 }
 
 fn resume(cursor: &Cursor) -> ResumePoint {
@@ -219,6 +262,7 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
         by_directory.add(&escape::exact_path(&options.aliases.shown(&entry.path)), 1);
     }
     report.directories = by_directory.rows();
+    report.by_directory = Some(by_directory);
     // Entries that were not seen may be newer than any, so there is no position to go on from.
     report.cursor = None;
     let mut budget = options.budget();
@@ -423,6 +467,7 @@ impl ListSink {
         self.move_cursor();
         let mut report = self.report;
         report.directories = self.by_directory.rows();
+        report.by_directory = Some(self.by_directory);
         report.at_least |= incomplete.is_some();
         // What is listed is whole; only the count is not.
         report.incomplete = incomplete.filter(|_| report.truncation.is_none());

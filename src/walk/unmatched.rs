@@ -11,6 +11,7 @@ use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
 use crate::walk::list::{self, ListOptions, ListReport};
+use crate::walk::parts;
 use crate::walk::roots::{WalkOptions, WalkRoot};
 use crate::walk::scope::Scope;
 use ripkit_fs::names::most_similar;
@@ -283,6 +284,22 @@ pub(crate) fn list(
     options: impl Fn(&[String]) -> Result<ListOptions, Error>,
 ) -> Result<(ListReport, EmptyListing), Error> {
     let first = options(globs)?;
+    if let Some(parts) = scope.call().parts() {
+        return Ok(parts::merge(parts, &first));
+    }
+    let listed = list_or_explain(scope, (globs, exclude), &first, options)?;
+    if let Some(recorder) = scope.call().recorder() {
+        parts::record(recorder, (&listed.0, &listed.1));
+    }
+    Ok(listed)
+}
+
+fn list_or_explain(
+    scope: Scope<'_>,
+    (globs, exclude): (&[String], &[String]),
+    first: &ListOptions,
+    options: impl Fn(&[String]) -> Result<ListOptions, Error>,
+) -> Result<(ListReport, EmptyListing), Error> {
     let report = list::list(scope, first.clone())?;
     let mut empty = EmptyListing::default();
     if !report.entries.is_empty() || report.incomplete.is_some() {
@@ -301,14 +318,42 @@ pub(crate) fn list(
     }
     if first.cursor.is_none() {
         let skipped = &report.skipped_entries;
-        empty.left_out = LeftOut::find(scope, &first, skipped)?;
+        empty.left_out = LeftOut::find(scope, first, skipped)?;
         let sample = sample.filter(|_| empty.left_out.is_none());
         empty.closest = sample.and_then(|sample| sample.closest(globs));
     }
     Ok((report, empty))
 }
 
+impl EmptyListing {
+    /// What is said of a listing of which each part says something.
+    pub(super) fn of_parts(parts: Vec<EmptyListing>, is_empty: bool) -> EmptyListing {
+        let mut all = EmptyListing::default();
+        for part in parts {
+            let is_new = |note: &String| !all.notes.contains(note);
+            let notes: Vec<String> = part.notes.into_iter().filter(is_new).collect();
+            all.notes.extend(notes);
+            all.left_out = LeftOut::merged(all.left_out, part.left_out);
+            all.closest = all.closest.or(part.closest);
+        }
+        all.left_out = all.left_out.filter(|_| is_empty);
+        all.closest = all.closest.filter(|_| is_empty && all.left_out.is_none());
+        all
+    }
+}
+
 impl LeftOut {
+    /// What two parts left out for the same reason; else what the first one did.
+    fn merged(first: Option<LeftOut>, next: Option<LeftOut>) -> Option<LeftOut> {
+        let Some(mut first) = first else { return next };
+        if let Some(next) = next.filter(|next| next.hidden == first.hidden) {
+            let room = MAX_SHOWN - first.paths.len();
+            first.more |= next.more || next.paths.len() > room;
+            first.paths.extend(next.paths.into_iter().take(room));
+        }
+        Some(first)
+    }
+
     /// The entries that `options` would list among those that its walk left out. Where some are
     /// ignored and others hidden, those of the kind that comes first.
     fn find(

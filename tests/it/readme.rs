@@ -20,7 +20,8 @@ const ON_REQUEST: &str = "\
 const CODEX: &str = "[mcp_servers.ripkit]\ncommand = \"ripkit\"\nargs = [\"mcp\"]\n";
 
 /// Guides whose programs and commands are run by the tests of the packages that they are about.
-const OF_PACKAGES: [&str; 4] = ["docs/c.md", "docs/node.md", "docs/packages.md", "docs/python.md"];
+const OF_PACKAGES: [&str; 5] =
+    ["docs/c.md", "docs/cluster.md", "docs/node.md", "docs/packages.md", "docs/python.md"];
 
 /// A Markdown file, with its path relative to the package.
 struct Page {
