@@ -62,6 +62,16 @@ impl Toolkit {
         self.opened.toolkit.call(name, Value::from(arguments), call).into()
     }
 
+    /// How a call is read, as the JSON array of the tool's name, its arguments, and the time that it may
+    /// take in seconds.
+    ///
+    /// # Errors
+    /// `UNKNOWN_TOOL`, and `INVALID_ARGUMENT` for the arguments.
+    pub fn read_call(&self, name: &str, arguments: &str) -> Result<String, Error> {
+        let (name, arguments, time) = self.opened.toolkit.read_call(name, Value::from(arguments))?;
+        Ok(ripkit::json!([name, arguments, time.as_secs_f64()]).to_string())
+    }
+
     /// The descriptions of all tools, as the JSON array that goes into a request: `mcp`, `anthropic`,
     /// `openai`, `openai-strict` or `gemini`.
     ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use ripkit_bindings::{Call, Toolkit};
+use ripkit_bindings::{Call, Incomplete, Parts, Recorder, Toolkit};
 
 use crate::answer::Answer;
 use crate::callback;
@@ -77,12 +77,7 @@ impl NativeToolkit {
         // A token of its own, as this call may end by an exception, and others go on.
         let token = cancel.map_or_else(CancelToken::new, CancelToken::child);
         let failure = Failure::default();
-        let mut call = Call::default().with_cancel(token.flag()).with_data(host);
-        if let Some(seconds) = timeout {
-            let time = Duration::try_from_secs_f64(seconds)
-                .map_err(|reason| PyValueError::new_err(format!("timeout: {reason}")))?;
-            call = call.with_timeout(time);
-        }
+        let mut call = call_with(&token, timeout)?.with_data(host);
         if let Some(id) = id {
             call = call.with_id(id);
         }
@@ -105,6 +100,50 @@ impl NativeToolkit {
             py.detach(|| self.0.call(name, arguments, &call))
         };
         failure.take().map_or_else(|| Ok(answer.into()), Err)
+    }
+
+    /// How a call is read: the tool's name, its arguments, and its time in seconds, as JSON.
+    fn read_call(&self, py: Python<'_>, name: &str, arguments: &str) -> PyResult<String> {
+        self.0.read_call(name, arguments).map_err(|error| of_error(py, &error))
+    }
+
+    /// Calls a tool over one part of a tree; returns also what it recorded for `merge`. The parts are
+    /// those that the call names, or none if it is over all.
+    fn record(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: &str,
+        parts: Vec<String>,
+        cancel: Option<&CancelToken>,
+        timeout: Option<f64>,
+    ) -> PyResult<(Answer, String)> {
+        let token = cancel.map_or_else(CancelToken::new, CancelToken::child);
+        let recorder = Recorder::of_parts(parts);
+        let call = call_with(&token, timeout)?.with_recorder(&recorder);
+        Ok(py.detach(|| (self.0.call(name, arguments, &call).into(), recorder.finish())))
+    }
+
+    /// The answer of a tool over parts of a tree. Each has its name, what it recorded, and nothing; or its
+    /// name, why it did not answer in words, and as `incomplete` has it.
+    fn merge(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        arguments: &str,
+        parts: Vec<(String, String, String)>,
+    ) -> PyResult<Answer> {
+        let mut merged = Parts::default();
+        for (part, found, why) in parts {
+            match why.as_str() {
+                "" => merged.add(part, &found).map_err(|error| of_error(py, &error))?,
+                "cancelled" => merged.add_missing(part, found, Incomplete::Cancelled),
+                "timeout" => merged.add_missing(part, found, Incomplete::Timeout),
+                _ => merged.add_missing(part, found, Incomplete::Unavailable),
+            }
+        }
+        let call = Call::default().with_parts(merged);
+        Ok(py.detach(|| self.0.call(name, arguments, &call)).into())
     }
 
     /// The descriptions of all tools as JSON.
@@ -170,6 +209,15 @@ impl NativeToolkit {
             }
         }
     }
+}
+
+/// The conditions of a call; the time is in seconds.
+fn call_with(token: &CancelToken, timeout: Option<f64>) -> PyResult<Call> {
+    let call = Call::default().with_cancel(token.flag());
+    let Some(seconds) = timeout else { return Ok(call) };
+    let time = Duration::try_from_secs_f64(seconds)
+        .map_err(|reason| PyValueError::new_err(format!("timeout: {reason}")))?;
+    Ok(call.with_timeout(time))
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
