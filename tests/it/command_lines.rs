@@ -19,7 +19,9 @@ const REFUSED: [&str; 4] =
 fn project() -> TempDir {
     let root = memory_dir();
     let long = format!("long {} line todo {}\n", "x".repeat(100), "y".repeat(60));
-    let numbered: String = (1..60).map(|line| format!("    let x{line} = {line};\n")).collect();
+    let numbered: Vec<String> =
+        (1..60).map(|line| format!("    let x{line} = {line};\n")).collect();
+    let numbered = numbered.concat();
     let mod_rs = format!("//! todo: all of it\npub fn deep() {{\n{numbered}}}\n");
     let binary = [&b"a binary file\n\0\x01\x02 todo\nbinary again\n"[..], &[0xff; 40]].concat();
     let utf16: Vec<u8> =
