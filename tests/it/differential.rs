@@ -468,6 +468,7 @@ fn values_are_what_rg_sort_and_uniq_print() {
             ("[a-z]+", true),
             (r"(\w)\w+", false),
             (r"fo(o)|(b)ar", false),
+            (r"(?<value>\w)\w+", false),
             ("na[ïi]ve|é", false),
             ("absent-everywhere", false),
         ] {
@@ -485,8 +486,8 @@ fn values_are_what_rg_sort_and_uniq_print() {
                 ["--only-matching", "--no-filename", "--no-line-number", "--hidden"]
                     .map(String::from)
                     .into();
-            if pattern.contains('(') {
-                rg.push("--replace=$1".into());
+            if pattern.contains("?<value>") {
+                rg.push("--replace=$value".into());
             }
             if word {
                 rg.push("--word-regexp".into());

@@ -226,22 +226,35 @@ fn step(workspace: &TestWorkspace, model: &mut Model, dice: &mut Dice) -> (Strin
             let arguments = json!({ "path": path, "recursive": is_recursive });
             ("delete_file", arguments, model.delete(path, is_recursive))
         }
-        _ => ("read_file", json!({ "path": path }), model.file(path).map(drop)),
+        _ => {
+            let (said, verdict) = (read(workspace, path), model.file(path).map(drop));
+            return (format!("read_file {path}"), said, verdict);
+        }
     };
     let what = format!("{tool} {arguments}");
     (what, workspace.call(tool, arguments), verdict)
 }
 
+/// What `read_file` says of a path; a file that it took for a path that does not exist is none.
+fn read(workspace: &TestWorkspace, path: &str) -> Said {
+    let mut said = workspace.call("read_file", json!({ "path": path }));
+    let is_other = |note: &String| note.contains("does not exist; took");
+    if said.notes.iter().any(is_other) {
+        said.code = Some(ErrorCode::FileNotFound);
+    }
+    said
+}
+
 fn assert_reads_as(workspace: &TestWorkspace, model: &Model, path: &str) {
-    let asked = json!({ "path": path });
     match model.get(path) {
         Ok(Some(Node::File(content))) => {
-            let said = workspace.call("read_file", asked).succeeds();
+            let said = read(workspace, path).succeeds();
             let version = Version::of(content.as_bytes()).to_string();
             assert_eq!(said.details["version"], Value::from(version), "{path}");
         }
         Ok(Some(Node::Directory)) => {
-            let mut listed = workspace.call("list_directory", asked).succeeds().paths();
+            let mut listed =
+                workspace.call("list_directory", json!({ "path": path })).succeeds().paths();
             for name in &mut listed {
                 name.truncate(name.trim_end_matches('/').len());
             }
@@ -250,8 +263,8 @@ fn assert_reads_as(workspace: &TestWorkspace, model: &Model, path: &str) {
                 listed.iter().map(|name| name.rsplit('/').next().unwrap()).collect();
             assert_eq!(listed, model.names(path), "{path}");
         }
-        Ok(None) => drop(workspace.call("read_file", asked).fails_with(ErrorCode::FileNotFound)),
-        Err(code) => drop(workspace.call("read_file", asked).fails_with(code)),
+        Ok(None) => drop(read(workspace, path).fails_with(ErrorCode::FileNotFound)),
+        Err(code) => drop(read(workspace, path).fails_with(code)),
     }
 }
 
