@@ -172,7 +172,9 @@ def state_of(path):
 def sections(written):
     """Header and body of each section, without the comment before the first."""
     parts = re.split(r"^== (.*)\n?", written, flags=re.MULTILINE)[1:]
-    return [(header, body.rstrip("\n")) for header, body in zip(parts[::2], parts[1::2])]
+    # A backslash before the line of a text tells it from a header.
+    texts = [re.sub(r"^\\(?=== )", "", body.rstrip("\n"), flags=re.MULTILINE) for body in parts[1::2]]
+    return list(zip(parts[::2], texts))
 
 
 def strip_suffix(text, suffix):
