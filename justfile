@@ -81,9 +81,9 @@ wasi:
 adapters:
     cd examples/adapters && cargo test --locked
 
-# Makes the npm package, with the program in it: target/npm.
-npm:
-    bindings/node/build.sh
+# Makes the npm packages, for this system or for the named targets of Rust, with the program: target/npm.
+npm *targets:
+    bindings/node/build.sh {{targets}}
 
 # Tests the npm package: types, cases, guide, and a Debian without Rust; needs the registry.
 npm-test: npm
@@ -94,9 +94,17 @@ npm-test: npm
 c-test:
     bindings/c/test.sh
 
-# Builds the wheel for Python, with the program in it: target/wheel.
-wheel:
-    bindings/python/build.sh
+# Builds wheels for Python, for this system or for the named targets of Rust, with the program: target/wheel.
+wheel *targets:
+    bindings/python/build.sh {{targets}}
+
+# Packs the sources from which pip builds the Python package: target/wheel.
+sdist:
+    bindings/python/sdist.sh
+
+# Compares the public interface of the crates with fixtures/interface; `just interface --bless` accepts it.
+interface *flags:
+    packaging/interface.sh {{flags}}
 
 # Tests the wheel: types, cases, guide, agent frameworks, and a Debian without Rust; needs the registry.
 wheel-test: wheel

@@ -5,10 +5,12 @@ of_crate() { sed -n "s/^$1 = \"\(.*\)\"$/\1/p" Cargo.toml | head -n 1; }
 
 version="$(of_crate version)"
 repository="$(of_crate repository)"
-# The C library of musl is linked statically, and its licence asks for no more than a notice.
-target="${RIPKIT_TARGET:-$(rustc -vV | sed -n 's/^host: \(.*-linux\)-.*$/\1-musl/p')}"
+# On Linux with musl, which is linked statically, and whose licence asks for no more than a notice.
+target="${RIPKIT_TARGET:-$(rustc -vV | sed -n 's/^host: //p' | sed 's/-linux-gnu$/-linux-musl/')}"
+extension=''
+case "$target" in *-windows-*) extension=.exe ;; esac
 name="ripkit-$version-$target"
-program="$(realpath -m "${CARGO_TARGET_DIR:-target}")/static/$target/dist/ripkit"
+program="$(realpath -m "${CARGO_TARGET_DIR:-target}")/static/$target/dist/ripkit$extension"
 out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/packages"
 
 # The time of the files in archives: the time of the commit, so that two archives of one commit are the

@@ -36,6 +36,7 @@ guide!(python, "../docs/python.md");
 guide!(scope, "../docs/scope.md");
 guide!(security, "../docs/security.md");
 guide!(skills, "../docs/skills.md");
+guide!(stability, "../docs/stability.md");
 guide!(tools, "../docs/tools.md");
 guide!(tutorial, "../docs/tutorial.md");
 

@@ -1,42 +1,75 @@
 #!/usr/bin/env bash
-# Makes the npm package for this system: `target/npm/ripkit-VERSION.tgz`.
+# Makes the npm packages, and prints their paths: `target/npm/ripkit-VERSION.tgz`, which is for all systems,
+# and for each target one with what is native, `target/npm/ripkit-SYSTEM-VERSION.tgz`.
 #
-#   bindings/node/build.sh [PROGRAM]
+#   bindings/node/build.sh [TARGET...]
 #
-# PROGRAM is the `ripkit` that the package contains; by default it is built.
+# A TARGET is a target of Rust, such as `aarch64-unknown-linux-musl`; by default this system. Those for
+# Linux are linked by Zig for glibc 2.17 or musl 1.2.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-program="${1:-}"
-if [ -z "$program" ]; then
-    cargo build --locked --profile dist --bin ripkit
-    program="$target/dist/ripkit"
-fi
-CARGO_TARGET_DIR="$target/bindings" cargo build --locked --profile dist \
-    --manifest-path bindings/Cargo.toml -p ripkit-node
+host="$(rustc -vV | sed -n 's/^host: //p')"
+tools="$(tests/tools.sh node/zig cargo-zigbuild==0.24.1 ziglang==0.17.1)"
+out="$target/npm"
+mkdir -p "$out"
 
-package="$target/npm/package"
-rm -rf "$target/npm"
-mkdir -p "$package/bin"
-# The native program itself: no process of Node stands between it and its client.
-install -m 755 "$program" "$package/bin/ripkit"
-! command -v strip >/dev/null || strip "$package/bin/ripkit"
-for library in libripkit_node.so libripkit_node.dylib ripkit_node.dll; do
-    [ ! -f "$target/bindings/dist/$library" ] ||
-        install -m 644 "$target/bindings/dist/$library" "$package/ripkit.node"
-done
-install -m 644 bindings/node/{ai-sdk.d.mts,ai-sdk.mjs,index.js,index.d.ts,README.md} LICENSE-* "$package"
-RIPKIT_TARGET="$(rustc -vV | sed -n 's/^host: //p')" packaging/licences.sh ripkit-node \
-    >"$package/LICENSES-OF-CRATES.txt"
-# npm refuses to install it on another system.
-node - bindings/node/package.json "$package/package.json" <<'END'
-const [, , from, to] = process.argv;
+# Packs a directory; npm names the file.
+pack() { printf '%s/%s\n' "$out" "$(npm pack --silent --pack-destination "$out" "$1")"; }
+
+package="$out/ripkit"
+rm -rf "$package"
+mkdir -p "$package"
+cp -R bindings/node/{bin,ai-sdk.d.mts,ai-sdk.mjs,index.js,index.d.ts,platform.js,package.json,README.md} LICENSE-* "$package"
+pack "$package"
+
+cargo fetch --locked --quiet --manifest-path bindings/Cargo.toml
+for system in "${@:-$host}"; do
+    case "$system" in
+    x86_64-unknown-linux-*) name="linux-x64-${system##*-}" module=libripkit_node.so ;;
+    aarch64-unknown-linux-*) name="linux-arm64-${system##*-}" module=libripkit_node.so ;;
+    x86_64-apple-darwin) name=darwin-x64 module=libripkit_node.dylib ;;
+    aarch64-apple-darwin) name=darwin-arm64 module=libripkit_node.dylib ;;
+    x86_64-pc-windows-*) name=win32-x64 module=ripkit_node.dll ;;
+    *) printf 'node: no package for %s\n' "$system" >&2 && exit 1 ;;
+    esac
+    rustup target list --installed | grep -qx "$system" || rustup target add "$system" >&2
+    program="$(RIPKIT_TARGET="${system/-gnu/-musl}" packaging/program.sh)"
+    build=(build --target "$system")
+    flags=''
+    case "$system" in
+    *-linux-gnu)
+        build=(zigbuild --target "$system.2.17")
+        flags="-C link-arg=$(packaging/unwinder.sh "$system")"
+        ;;
+    # A module is loaded by the C library of Node, so its own is not linked into it.
+    *-linux-musl) build=(zigbuild --target "$system") flags='-C target-feature=-crt-static' ;;
+    esac
+    PATH="$tools/bin:$PATH" RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target/bindings" \
+        cargo "${build[@]}" --quiet --locked --profile dist --manifest-path bindings/Cargo.toml -p ripkit-node >&2
+
+    package="$out/$name"
+    rm -rf "$package"
+    mkdir -p "$package/bin"
+    install -m 755 "$program" "$package/bin/${program##*/}"
+    install -m 644 "$target/bindings/$system/dist/$module" "$package/ripkit.node"
+    cp LICENSE-* "$package"
+    printf '# @ripkit/%s\n\nThe native part of [ripkit](https://www.npmjs.com/package/ripkit) for %s.\n' \
+        "$name" "$system" >"$package/README.md"
+    RIPKIT_TARGET="$system" packaging/licences.sh ripkit-node >"$package/LICENSES-OF-CRATES.txt"
+    node - bindings/node/package.json "$package/package.json" "$name" <<'END'
 const { readFileSync, writeFileSync } = require('node:fs');
-const { platform, arch, report } = process;
-const libc = platform === 'linux' && [report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl'];
-const made = { ...JSON.parse(readFileSync(from)), os: [platform], cpu: [arch], ...(libc && { libc }) };
-writeFileSync(to, JSON.stringify(made, null, 2) + '\n');
+const [, , from, to, system] = process.argv;
+const { version, license, repository, engines } = JSON.parse(readFileSync(from));
+const [os, cpu, libc] = system.split('-');
+// npm refuses to install it on another system.
+const made = {
+  name: `@ripkit/${system}`, version, license, repository, engines,
+  description: `The native part of ripkit for ${system}.`,
+  os: [os], cpu: [cpu], ...(libc && { libc: [libc === 'gnu' ? 'glibc' : libc] }),
+  files: ['bin', 'ripkit.node', 'LICENSE*'],
+};
+writeFileSync(to, `${JSON.stringify(made, null, 2)}\n`);
 END
-cd "$target/npm"
-npm pack --silent ./package >/dev/null
-ls -l "$target"/npm/*.tgz
+    pack "$package"
+done

@@ -1,7 +1,7 @@
 'use strict';
 
 const { fileURLToPath } = require('node:url');
-const native = require('./ripkit.node');
+const native = require('./platform.js').native();
 
 class RipkitError extends Error {
   constructor(code, message) {

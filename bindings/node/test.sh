@@ -13,7 +13,8 @@ mkdir -p "$project"
 cp bindings/node/tests/* "$project"
 cd "$project"
 printf '{ "private": true }\n' >package.json
-npm install --silent --offline --no-audit --no-fund "$target"/npm/ripkit-*.tgz
+npm install --silent --offline --no-audit --no-fund "$target"/npm/ripkit-[0-9]*.tgz \
+    "$target"/npm/ripkit-linux-"$(node -p process.arch)"-gnu-[0-9]*.tgz
 ln -s "$tools/npm/node_modules/ai" node_modules
 node --test
 "$tools/npm/node_modules/.bin/tsc" --strict --noEmit --target es2022 --module nodenext types.mts types.cts

@@ -1,33 +1,51 @@
 #!/usr/bin/env bash
-# Builds the wheel for this system, and prints its path: `target/wheel/ripkit-VERSION-*.whl`.
+# Builds wheels, and prints their paths: `target/wheel/ripkit-VERSION-*.whl`.
 #
-#   bindings/python/build.sh [PROGRAM]
+#   bindings/python/build.sh [TARGET...]
 #
-# PROGRAM is the `ripkit` that the wheel contains; by default it is built.
+# A TARGET is a target of Rust, such as `aarch64-unknown-linux-musl`; by default this system. Those for
+# Linux are linked by Zig for glibc 2.17 or musl 1.2, so that they install on every Linux since 2014.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+root="$PWD"
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-program="${1:-}"
-if [ -z "$program" ] && [ "$(uname -s)" = Linux ]; then
-    program="$(packaging/program.sh)"
-elif [ -z "$program" ]; then
-    cargo build --locked --profile dist --bin ripkit >&2
-    program="$target/dist/ripkit"
-fi
-maturin="$(tests/tools.sh python/maturin maturin==1.16.0)/bin/maturin"
+host="$(rustc -vV | sed -n 's/^host: //p')"
+tools="$(tests/tools.sh python/maturin maturin==1.16.0 ziglang==0.17.1)"
+# Programs in the environment, of which maturin starts Zig as a module of Python.
+export PATH="$tools/bin:$PATH"
 
-# Where `pyproject.toml` says that it is, wherever other files are built.
-data=target/wheel/ripkit.data
-scripts="$data/scripts"
-licences="$data/data/share/doc/ripkit"
-mkdir -p "$scripts" "$licences"
-install -m 755 "$program" "$scripts/ripkit"
-! command -v strip >/dev/null || strip "$scripts/ripkit"
+data="$root/bindings/python/ripkit.data"
+scratch="$(mktemp -d)"
+clean() {
+    rm -rf "$scratch" "$data/data" "$data/scripts/ripkit" "$data/scripts/ripkit.exe"
+}
+trap clean EXIT
 # The licences are read from the sources of the crates.
 cargo fetch --locked --quiet --manifest-path bindings/Cargo.toml
-RIPKIT_TARGET="$(rustc -vV | sed -n 's/^host: //p')" packaging/licences.sh ripkit-python \
-    >"$licences/LICENSES-OF-CRATES.txt"
-rm -f target/wheel/*.whl
-CARGO_TARGET_DIR="$target/bindings" "$maturin" build --quiet \
-    --manifest-path bindings/python/Cargo.toml --out target/wheel >&2
-realpath target/wheel/*.whl
+
+for system in "${@:-$host}"; do
+    clean
+    mkdir -p "$scratch"
+    options=()
+    flags=''
+    case "$system" in
+    *-linux-gnu)
+        options=(--zig --compatibility manylinux2014)
+        flags="-C link-arg=$(packaging/unwinder.sh "$system")"
+        ;;
+    *-linux-musl) options=(--zig --compatibility musllinux_1_2) ;;
+    esac
+    rustup target list --installed | grep -qx "$system" || rustup target add "$system" >&2
+    program="$(RIPKIT_TARGET="${system/-gnu/-musl}" packaging/program.sh)"
+    mkdir -p "$data/scripts" "$data/data/share/doc/ripkit"
+    install -m 755 "$program" "$data/scripts/${program##*/}"
+    RIPKIT_TARGET="$system" packaging/licences.sh ripkit-python \
+        >"$data/data/share/doc/ripkit/LICENSES-OF-CRATES.txt"
+    RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target/bindings" maturin build --quiet --target "$system" "${options[@]}" \
+        --manifest-path bindings/python/Cargo.toml --out "$scratch" >&2
+    mkdir -p target/wheel
+    for wheel in "$scratch"/*.whl; do
+        mv -f "$wheel" target/wheel/
+        realpath "target/wheel/${wheel##*/}"
+    done
+done

@@ -3,7 +3,8 @@
 # `fixtures/cases`, the guide, and the adapters and examples for agent frameworks.
 set -euo pipefail
 cd "$(dirname "$0")"
-wheel="$(realpath ../../target/wheel/*.whl)"
+# Of several, the one for this machine and its C library.
+wheel="$(realpath ../../target/wheel/ripkit-*manylinux*_"$(uname -m)".whl)"
 environment="$(realpath -m ../../target/wheel/venv)"
 # What the tests need besides the wheel. With exact versions pip does not search for others that fit.
 tools="$(../../tests/tools.sh python/test mypy==2.4.1 pyright==1.1.414 'pydantic-ai-slim[anthropic,google,openai]==2.68.0' \

@@ -60,6 +60,66 @@ fn every_package_has_the_version_and_the_repository_of_the_crate() {
     for name in ["packaging/ripkit.rb.in", "Dockerfile"] {
         assert!(text(name).contains(repository), "{name} names another repository");
     }
+    let npm = parsed("bindings/node/package.json");
+    assert_eq!(npm["version"], version);
+    assert_eq!(npm["license"], env!("CARGO_PKG_LICENSE"));
+    let systems = npm["optionalDependencies"].as_object().unwrap();
+    assert!(systems.values().all(|of_system| of_system == version), "{systems:?}");
+    let bindings = text("bindings/Cargo.toml");
+    assert!(bindings.contains(&format!("\nversion = \"{version}\"\n")), "the version of the wheel");
     let minor = env!("CARGO_PKG_RUST_VERSION");
     assert!(text("Dockerfile").contains(&format!("/rust:{minor}-")), "not the version {minor}");
+}
+
+#[test]
+fn every_package_has_the_licences_themselves() {
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        for place in ["bindings/python/licenses", "crates/ripkit-edit", "crates/ripkit-fs"] {
+            // As it is in a package: a symbolic link is followed by those who pack crates.
+            assert_eq!(text(&format!("{place}/{licence}")), text(licence), "{place}/{licence}");
+        }
+    }
+    assert!(
+        !path("bindings/python/licenses/LICENSE-MIT").is_symlink(),
+        "maturin does not follow links"
+    );
+}
+
+#[test]
+fn the_error_codes_are_those_of_the_list() {
+    let codes: Vec<_> = ripkit::ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    let codes = codes.join("\n") + "\n";
+    let name = "fixtures/interface/error-codes.txt";
+    if blessing() {
+        fs::write(path(name), codes).unwrap();
+        return;
+    }
+    assert_eq!(text(name), codes, "BLESS=1 writes {name}, and CHANGELOG.md names the change");
+}
+
+/// What a host adds to its program, as docs/packages.md says.
+#[test]
+fn without_features_at_most_sixty_crates_are_linked() {
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "--offline", "--package", "ripkit", "--no-default-features"])
+        .args([
+            "--edges",
+            "normal,no-proc-macro",
+            "--prefix",
+            "none",
+            "--no-dedupe",
+            "--format",
+            "{p}",
+        ])
+        .args(["--target", "x86_64-unknown-linux-gnu"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(output.stdout).unwrap();
+    let crates = listed
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect::<std::collections::BTreeSet<_>>();
+    assert!(crates.contains("ripkit-fs"), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(crates.len() <= 60, "{} crates: {crates:?}", crates.len());
 }

@@ -7,6 +7,9 @@
 # directory, which is the current one; SCRIPT is run there by `sh -eu`. What is installed is made once
 # by debootstrap, and kept in a directory that can be cached.
 #
+# RIPKIT_ARCH is the processor, as `uname -m` says it; another one than that of this machine is emulated by
+# QEMU, which is installed if it can be.
+#
 # Needs root, Linux, network for the first time, and debootstrap, which is installed if it can be.
 # Without them the status is 77; if the variable CI is set, it is 1.
 set -euo pipefail
@@ -49,7 +52,22 @@ esac
 [ "$(id -u)" = 0 ] || skip 'this needs root'
 unshare --mount --pid --fork --net true 2>/dev/null || skip 'namespaces are not allowed here'
 
-made="$tools/debian/$suite-$layer"
+machine="${RIPKIT_ARCH:-$(uname -m)}"
+emulator="/proc/sys/fs/binfmt_misc/qemu-$machine"
+if [ "$machine" != "$(uname -m)" ] && ! [ -e "$emulator" ]; then
+    command -v apt-get >/dev/null || skip "there is no emulator of $machine"
+    mountpoint -q "${emulator%/*}" || mount -t binfmt_misc binfmt_misc "${emulator%/*}" || true
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        binfmt-support qemu-user-static >/dev/null || skip 'QEMU cannot be installed'
+    [ -e "$emulator" ] || skip "the emulator of $machine cannot be set up"
+fi
+case "$machine" in
+x86_64) arch=amd64 ;;
+aarch64) arch=arm64 ;;
+*) fail "there is no processor $machine" ;;
+esac
+made="$tools/debian/$suite-$layer-$arch"
 if [ ! -f "$made/.made" ]; then
     if ! command -v debootstrap >/dev/null; then
         command -v apt-get >/dev/null || skip 'debootstrap is not installed'
@@ -61,7 +79,7 @@ if [ ! -f "$made/.made" ]; then
     mkdir -p "$made"
     # apt installs the rest: debootstrap fails for packages that depend on each other, such as npm's.
     {
-        debootstrap --variant=minbase "$suite" "$made" "$mirror" &&
+        debootstrap --arch="$arch" --variant=minbase "$suite" "$made" "$mirror" &&
             cp /etc/resolv.conf "$made/etc/" &&
             chroot "$made" apt-get update &&
             DEBIAN_FRONTEND=noninteractive \

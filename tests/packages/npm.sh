@@ -2,22 +2,30 @@
 # Installs the npm package in a Debian that has Node and no Rust, and does the main job there in two
 # commands: with the program, and in JavaScript.
 #
-#   tests/packages/npm.sh [TARBALL]
+#   tests/packages/npm.sh [PROCESSOR]
 #
-# TARBALL is what `bindings/node/build.sh` made; by default the one in `target/npm`.
+# PROCESSOR is as `uname -m` says it, by default that of this machine; another one is emulated.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-tarball="$(realpath "${1:-$(echo "${CARGO_TARGET_DIR:-target}"/npm/ripkit-*.tgz)}")"
-printf 'npm: %s has %s bytes\n' "${tarball##*/}" "$(stat -c %s "$tarball")"
+export RIPKIT_ARCH="${1:-$(uname -m)}"
+out="$(realpath "${CARGO_TARGET_DIR:-target}/npm")"
+case "$RIPKIT_ARCH" in x86_64) system=linux-x64-gnu ;; *) system=linux-arm64-gnu ;; esac
+packages=("$out"/ripkit-[0-9]*.tgz "$out"/ripkit-"$system"-[0-9]*.tgz)
+for package in "${packages[@]}"; do
+    printf 'npm: %s has %s bytes\n' "${package##*/}" "$(stat -c %s "$package")"
+    for licence in LICENSE-MIT LICENSE-APACHE; do
+        tar -xzOf "$package" "package/$licence" | cmp - "$licence"
+    done
+done
 
 status=0
-tests/packages/debian.sh node "$tarball" -- '
+tests/packages/debian.sh node "${packages[@]}" -- '
 if command -v cargo || command -v rustc || command -v cc; then exit 1; fi
 mkdir project && cd project
 printf "# TODO: write\n" >notes.md
 printf "node_modules\n" >.gitignore
 
-npm install ../ripkit-*.tgz
+npm install --no-audit --no-fund ../ripkit-*.tgz
 npx ripkit search TODO >found
 
 grep -qx "notes.md:1:# TODO: write" found

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # Installs the wheel that `bindings/python/build.sh` made in a Debian without Rust, as docs/python.md
 # says, and does the main job in two commands: with `import ripkit` and with the program.
+#
+#   tests/packages/wheel.sh [PROCESSOR]
+#
+# PROCESSOR is as `uname -m` says it, by default that of this machine; another one is emulated.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -9,7 +13,8 @@ fail() {
     exit 1
 }
 
-wheel="$(realpath target/wheel/ripkit-*.whl)"
+export RIPKIT_ARCH="${1:-$(uname -m)}"
+wheel="$(realpath target/wheel/ripkit-*manylinux_2_17_"$RIPKIT_ARCH".whl)"
 [ -f "$wheel" ] || fail 'there is no wheel: run bindings/python/build.sh'
 size="$(stat -c %s "$wheel")"
 [ "$size" -le 8000000 ] || fail "$size bytes are more than 8 MB"
@@ -17,6 +22,10 @@ listed="$(python3 -m zipfile --list "$wheel")"
 for file in scripts/ripkit licenses/LICENSE-MIT licenses/LICENSE-APACHE \
     ripkit/LICENSES-OF-CRATES.txt ripkit/py.typed; do
     [[ "$listed" = *"$file "* ]] || fail "there is no $file in it"
+done
+for licence in LICENSE-MIT LICENSE-APACHE; do
+    unzip -p "$wheel" "ripkit-*.dist-info/licenses/licenses/$licence" | cmp - "$licence" ||
+        fail "its $licence is another text"
 done
 # The command of the guide, with the file that lies here.
 install="$(grep -m 1 '^python3 -m venv ' docs/python.md)"

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Answer, RipkitError, Toolkit, version, Workspace } from 'ripkit';
+import { program } from 'ripkit/platform';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'ripkit-node-'));
 fs.writeFileSync(path.join(root, 'notes.md'), 'buy milk\n');
@@ -267,6 +268,7 @@ test('the package has the version of the program', () => {
 });
 
 test('the package has the licences of the crates in the module and in the program', () => {
-  const licences = fs.readFileSync('node_modules/ripkit/LICENSES-OF-CRATES.txt', 'utf8');
+  const native = path.dirname(path.dirname(program()));
+  const licences = fs.readFileSync(path.join(native, 'LICENSES-OF-CRATES.txt'), 'utf8');
   for (const crate of ['napi', 'clap', 'grep-regex']) assert.match(licences, new RegExp(`^${crate}-[0-9.]+: .*MIT`, 'm'));
 });
