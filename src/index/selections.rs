@@ -70,10 +70,11 @@ impl Selections {
 }
 
 impl SelectionKey {
-    /// The key of a walk, unless it goes on from a position, visits exact files, or leaves the
-    /// workspace root.
+    /// The key of a walk, unless it goes on from a position, visits exact or changed files, or leaves
+    /// the workspace root.
     pub(super) fn of(options: &WalkOptions, tasks: &[InitialTask]) -> Option<SelectionKey> {
-        if options.resume.is_some() || options.exact_files.is_some() || tasks.is_empty() {
+        let is_fixed = options.exact_files.is_none() && options.filter.changed().is_none();
+        if options.resume.is_some() || !is_fixed || tasks.is_empty() {
             return None;
         }
         let root = |task: &InitialTask| match task {

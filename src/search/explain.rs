@@ -147,7 +147,8 @@ impl Explainer<'_> {
             (false, false) => Some(Reading::WithoutFilters),
         };
         if let Some(reading) = reading.filter(|_| found.is_empty()) {
-            let filter = PathFilter::new(&[], exclude, &[])?;
+            let changed = self.options.walk.filter.changed().cloned();
+            let filter = PathFilter::new(&[], exclude, &[])?.only(changed);
             let walk = WalkOptions { filter, ..self.options.walk.clone() };
             let options = SearchOptions { walk, ..self.options.clone() };
             found.extend(self.first_match(reading, options, max_files, call)?.found);

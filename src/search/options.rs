@@ -115,7 +115,8 @@ impl SearchOptions {
     /// The same search with another reading of the globs to include.
     pub(super) fn with_reading(&self, reading: &RepairedGlobs) -> Result<SearchOptions, Error> {
         let [_, exclude, file_types] = self.walk.filter.arguments();
-        let filter = PathFilter::new(&reading.globs, exclude, file_types)?;
+        let filter = PathFilter::new(&reading.globs, exclude, file_types)?
+            .only(self.walk.filter.changed().cloned());
         let walk = WalkOptions { filter, ..self.walk.clone() };
         let notes = [self.notes.as_slice(), &reading.notes].concat();
         Ok(SearchOptions { walk, notes, ..self.clone() })

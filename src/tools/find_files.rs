@@ -18,8 +18,8 @@ use crate::tools::list_files::{ListStatus, cursor, default_timeout, max_if_cut, 
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::ListOptions;
 use crate::walk::unmatched;
-use crate::walk::{GlobBase, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
-use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
+use crate::walk::{GlobBase, ONLY_CHANGED, PathFilter, PathGlobs, QueryId, WalkOptions, WalkRoot};
+use ripkit_fs::{Access, Hint, Workspace, WorkspacePath, escape};
 
 /// Finds files at any depth by a glob. Ignored files are left out.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
@@ -54,6 +54,9 @@ pub struct FindFilesArgs {
     /// Finds names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
+    /// Only files that differ from git's index or are untracked.
+    #[serde(default)]
+    pub changed: bool,
     /// Finds ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
@@ -82,6 +85,7 @@ impl_with_fields!(FindFilesArgs {
     with_max_results: max_results: u32,
     with_sort: sort: Sort,
     with_hidden: hidden: bool,
+    with_changed: changed: bool,
     with_no_ignore: no_ignore: bool,
     with_cursor: cursor: String,
     with_timeout_ms: timeout_ms: u64,
@@ -115,6 +119,7 @@ impl Default for FindFilesArgs {
             max_results: None,
             sort: Sort::Path,
             hidden: true,
+            changed: false,
             no_ignore: false,
             cursor: None,
             timeout_ms: default_timeout(),
@@ -164,8 +169,16 @@ impl Tool for FindFiles {
     const LONG: bool = true;
     const EXAMPLES: &'static [&'static str] =
         &[r#"{"pattern": "Cargo.toml"}"#, r#"{"pattern": "src/**", "kind": "directory"}"#];
-    const RARE_ARGUMENTS: &'static [&'static str] =
-        &["exclude", "max_depth", "max_results", "sort", "hidden", "no_ignore", "timeout_ms"];
+    const RARE_ARGUMENTS: &'static [&'static str] = &[
+        "exclude",
+        "max_depth",
+        "max_results",
+        "sort",
+        "hidden",
+        "changed",
+        "no_ignore",
+        "timeout_ms",
+    ];
     type Args = FindFilesArgs;
     type Output = FindFilesOutput;
 
@@ -178,6 +191,15 @@ impl Tool for FindFiles {
         context: &ToolContext<'_>,
         args: FindFilesArgs,
     ) -> Result<FindFilesOutput, Error> {
+        if args.changed && args.kind != FindKind::File {
+            let message = "changed: git's index has no directories";
+            return Err(Error::new(ErrorCode::InvalidArgument, message).with_hint(Hint::argument(
+                "Ask for files, with ",
+                "kind",
+                "file",
+                ".",
+            )));
+        }
         let named = args.path.as_slice();
         let path = named.first().map_or(".", String::as_str);
         let (path, pattern) = split_base(context.workspace, path, &args.pattern)?;
@@ -215,6 +237,8 @@ impl Tool for FindFiles {
             source: context.dir_source(),
             ..WalkOptions::default()
         };
+        let call = context.within(args.timeout_ms);
+        let (walk, of_changed) = walk.only_changed(args.changed, (context.workspace, &call))?;
         let arguments = (
             (walk.root_keys(), &include.globs, &args.exclude, args.max_depth),
             args.kind,
@@ -222,7 +246,7 @@ impl Tool for FindFiles {
             args.no_ignore,
             args.sort,
         );
-        let query = QueryId::of(Self::NAME, &arguments)?;
+        let query = QueryId::of(Self::NAME, &arguments)?.of_changed(args.changed);
         let options = ListOptions {
             files: args.kind != FindKind::Directory,
             newest_first: args.sort == Sort::Modified,
@@ -235,7 +259,6 @@ impl Tool for FindFiles {
             counts_on: true,
             ..ListOptions::new(walk)
         };
-        let call = context.within(args.timeout_ms);
         let with_globs = |globs: &[String]| {
             let hidden = args.hidden || names_hidden(globs);
             let walk = WalkOptions { hidden, ..options.walk.clone() };
@@ -248,7 +271,10 @@ impl Tool for FindFiles {
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
         let (report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
-        let notes = [include.notes, exclude.notes].concat();
+        let mut notes = [include.notes, exclude.notes, of_changed].concat();
+        if args.changed && total == 0 {
+            notes.push(ONLY_CHANGED.to_owned());
+        }
         Ok(FindFilesOutput { paths, total, status: status.explained(notes, empty) })
     }
 }

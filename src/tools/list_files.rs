@@ -20,7 +20,9 @@ use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::{ListEntry, ListOptions, ListReport};
 use crate::walk::unmatched::{self, EmptyListing};
-use crate::walk::{Cursor, FileCount, GlobBase, PathFilter, QueryId, WalkOptions, WalkRoot};
+use crate::walk::{
+    Cursor, FileCount, GlobBase, ONLY_CHANGED, PathFilter, QueryId, WalkOptions, WalkRoot,
+};
 use ripkit_fs::{Hint, escape};
 
 /// How many bytes of paths are written at once.
@@ -43,7 +45,7 @@ pub struct ListFilesArgs {
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::globs)]
     pub exclude: OneOrMany,
-    /// Levels to list. Default: 3, with `pattern` all.
+    /// Levels to list. Default: 3, with `pattern` or `changed` all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<u32>,
@@ -54,6 +56,9 @@ pub struct ListFilesArgs {
     /// Lists names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
+    /// Only files that differ from git's index or are untracked.
+    #[serde(default)]
+    pub changed: bool,
     /// Lists ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
@@ -77,6 +82,7 @@ impl_with_fields!(ListFilesArgs {
     with_max_depth: max_depth: u32,
     with_max_results: max_results: u32,
     with_hidden: hidden: bool,
+    with_changed: changed: bool,
     with_no_ignore: no_ignore: bool,
     with_sort: sort: Sort,
     with_cursor: cursor: String,
@@ -92,6 +98,7 @@ impl Default for ListFilesArgs {
             max_depth: None,
             max_results: None,
             hidden: true,
+            changed: false,
             no_ignore: false,
             sort: Sort::Path,
             cursor: None,
@@ -280,7 +287,7 @@ impl Tool for ListFiles {
         );
         let base = GlobBase::SearchedDir;
         let filter = PathFilter::with_base(base, &include.globs, &exclude.globs, &[])?;
-        let default_depth = args.pattern.is_none().then_some(DEFAULT_MAX_DEPTH);
+        let default_depth = (args.pattern.is_none() && !args.changed).then_some(DEFAULT_MAX_DEPTH);
         let max_depth = args.max_depth.or(default_depth);
         let max_depth = max_depth.map(|depth| at_least_one("max_depth", depth)).transpose()?;
         let walk = WalkOptions {
@@ -293,6 +300,9 @@ impl Tool for ListFiles {
             source: context.dir_source(),
             ..WalkOptions::default()
         };
+        let call = context.within(args.timeout_ms);
+        let (walk, of_changed) = walk.only_changed(args.changed, (context.workspace, &call))?;
+        let changed = walk.filter.changed().cloned();
         let arguments = (
             walk.root_keys(),
             (&args.pattern, &args.exclude),
@@ -301,7 +311,7 @@ impl Tool for ListFiles {
             args.no_ignore,
             args.sort,
         );
-        let query = QueryId::of(Self::NAME, &arguments)?;
+        let query = QueryId::of(Self::NAME, &arguments)?.of_changed(args.changed);
         let options = ListOptions {
             newest_first: args.sort == Sort::Modified,
             max_results: max_results(args.max_results, DEFAULT_MAX_RESULTS)?
@@ -314,9 +324,9 @@ impl Tool for ListFiles {
             counts_on: true,
             ..ListOptions::new(walk)
         };
-        let call = context.within(args.timeout_ms);
         let with_globs = |globs: &[String]| {
             let filter = PathFilter::with_base(base, globs, &exclude.globs, &[])?;
+            let filter = filter.only(changed.clone());
             let hidden = args.hidden || filter.names_hidden();
             let walk = WalkOptions { hidden, filter, ..options.walk.clone() };
             Ok(ListOptions { walk, ..options.clone() })
@@ -325,7 +335,10 @@ impl Tool for ListFiles {
         let (mut report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let directories = CountedDirectory::take(&mut report.entries);
         let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
-        let notes = [include.notes, exclude.notes].concat();
+        let mut notes = [include.notes, exclude.notes, of_changed].concat();
+        if args.changed && total == 0 {
+            notes.push(ONLY_CHANGED.to_owned());
+        }
         let status = status.explained(notes, empty);
         Ok(ListFilesOutput { files, directories, total, status })
     }

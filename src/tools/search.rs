@@ -25,7 +25,7 @@ pub use crate::search::values::ValueCount;
 use crate::text_format::Syntax;
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::{DirSource, PathFilter, QueryId, WalkOptions, WalkRoots};
+use crate::walk::{DirSource, ONLY_CHANGED, PathFilter, QueryId, WalkOptions, WalkRoots};
 
 /// The maximum number of context lines on each side of a match.
 const MAX_CONTEXT: u32 = 1000;
@@ -106,6 +106,9 @@ pub struct SearchArgs {
     /// Dot files too.
     #[serde(default = "yes")]
     pub hidden: bool,
+    /// Only files that differ from git's index or are untracked.
+    #[serde(default)]
+    pub changed: bool,
     /// Ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
@@ -149,6 +152,7 @@ impl_with_fields!(SearchArgs {
     with_max_per_file: max_per_file: u32,
     with_sort: sort: Sort,
     with_hidden: hidden: bool,
+    with_changed: changed: bool,
     with_no_ignore: no_ignore: bool,
     with_versions: versions: bool,
     with_cursor: cursor: String,
@@ -178,6 +182,7 @@ impl Default for SearchArgs {
             max_per_file: None,
             sort: Sort::Path,
             hidden: true,
+            changed: false,
             no_ignore: false,
             versions: false,
             cursor: None,
@@ -262,7 +267,11 @@ impl Tool for Search {
             let args = ignoring_case(&args);
             may_ignore_case.then(|| options(context, &args, line_ends, &call)).transpose()
         };
-        search::search(context.scope(&call), first, ignoring_case)
+        let mut found = search::search(context.scope(&call), first, ignoring_case)?;
+        if args.changed && found.matches == 0 {
+            found.notes.push(ONLY_CHANGED.to_owned());
+        }
+        Ok(found)
     }
 }
 
@@ -427,7 +436,8 @@ fn walk(
         filter,
         ..WalkOptions::default()
     };
-    Ok((walk, [include.notes, exclude.notes].concat()))
+    let (walk, of_changed) = walk.only_changed(args.changed, (context.workspace, call))?;
+    Ok((walk, [include.notes, exclude.notes, of_changed].concat()))
 }
 
 /// The arguments that determine the results and their order.
@@ -446,10 +456,8 @@ fn query(
         parts => parts.iter().map(|part| format!("{part}/").into_bytes()).collect(),
     };
     let files = (roots, include, exclude, file_type, args.hidden, args.no_ignore);
-    QueryId::of(
-        Search::NAME,
-        &(&args.pattern, flags, files, args.max_depth, args.output, args.sort),
-    )
+    let arguments = (&args.pattern, flags, files, args.max_depth, args.output, args.sort);
+    Ok(QueryId::of(Search::NAME, &arguments)?.of_changed(args.changed))
 }
 
 /// Lines of context before and after a match; paths and counts have none.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::walk::changed::OTHER_REPOSITORY;
 use crate::walk::directory::{DirListing, DirectoryReport, FilteredDir, SkippedEntry};
 use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
 use crate::walk::roots::WalkOptions;
@@ -77,7 +78,14 @@ impl<'a> EntryFilter<'a> {
         let DirectoryReport { stats, skipped_entries, .. } = report;
         if !filter.is_everything() {
             Arc::make_mut(listing).retain(|name, kind| {
-                let passes = self.passes(name, kind, base_len);
+                let mut passes = self.passes(name, kind, base_len);
+                if passes
+                    && kind == Kind::Directory
+                    && filter.changed().is_some_and(|known| known.is_other_repository(&self.path))
+                {
+                    stats.warnings.push(OTHER_REPOSITORY.to_owned());
+                    passes = false;
+                }
                 stats.skipped.filtered += u64::from(!passes);
                 passes
             });

@@ -1,12 +1,14 @@
 //! The caller's globs and file types, which narrow what a walk yields.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use globset::{Candidate, ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::arguments::{MAX_GLOB_BYTES, MAX_GLOBS, too_many};
 use crate::error::{Error, ErrorCode};
 use crate::text::clip;
+use crate::walk::changed::ChangedFiles;
 use crate::walk::file_types::FileTypes;
 
 /// The deepest nesting of braces in a glob; compiling it recurses that deep.
@@ -38,6 +40,8 @@ pub(crate) struct PathFilter {
     file_types: Option<FileTypes>,
     names_hidden: bool,
     order: GlobOrder,
+    /// If only changed files pass, these.
+    changed: Option<Arc<ChangedFiles>>,
     /// What it was made of.
     arguments: [Vec<String>; 3],
 }
@@ -131,14 +135,26 @@ impl PathFilter {
             file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
             names_hidden,
             order,
+            changed: None,
             arguments: [include, exclude, file_types].map(<[String]>::to_vec),
         })
     }
 
-    /// Whether both were made of the same arguments.
+    /// The same filter, but if `changed` is given, only these pass.
+    pub(crate) fn only(self, changed: Option<Arc<ChangedFiles>>) -> PathFilter {
+        PathFilter { changed, ..self }
+    }
+
+    /// If only changed files pass, these.
+    pub(crate) fn changed(&self) -> Option<&Arc<ChangedFiles>> {
+        self.changed.as_ref()
+    }
+
+    /// Whether both were made of the same arguments, and what passes is determined by these.
     pub(crate) fn is_same(&self, other: &PathFilter) -> bool {
         let made_of = |filter: &PathFilter| (filter.base, filter.order);
-        made_of(self) == made_of(other) && self.arguments == other.arguments
+        let is_determined = self.changed.is_none() && other.changed.is_none();
+        is_determined && made_of(self) == made_of(other) && self.arguments == other.arguments
     }
 
     /// The globs to include and to exclude, and the file types, that it was made of.
@@ -148,12 +164,15 @@ impl PathFilter {
 
     /// Whether everything passes.
     pub(crate) fn is_everything(&self) -> bool {
-        self.runs.is_empty() && self.file_types.is_none()
+        self.runs.is_empty() && self.file_types.is_none() && self.changed.is_none()
     }
 
     /// Whether the file passes. `path` is relative to the workspace root; its first `base_len` bytes
     /// are the searched directory (0 for the workspace root).
     pub(crate) fn passes(&self, path: &[u8], base_len: usize) -> bool {
+        if !self.is_changed(path) {
+            return false;
+        }
         if let Some(file_types) = &self.file_types {
             let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
             if !file_types.matches(name) {
@@ -167,15 +186,20 @@ impl PathFilter {
         }
     }
 
+    fn is_changed(&self, path: &[u8]) -> bool {
+        self.changed.as_ref().is_none_or(|changed| changed.has(path))
+    }
+
     /// The globs that include.
     fn included(&self) -> impl Iterator<Item = &PathGlobs> {
         self.runs.iter().filter(|run| !run.excludes).map(|run| &run.globs)
     }
 
     /// Whether a file passes that is itself where the walk begins. As in `rg`, what was named is not
-    /// filtered; only the pattern of a listing is a question about it, too.
+    /// filtered; only the pattern of a listing and `changed` are questions about it, too.
     pub(crate) fn passes_named(&self, path: &[u8], base_len: usize) -> bool {
         match self.base {
+            _ if !self.is_changed(path) => false,
             GlobBase::Root => true,
             GlobBase::SearchedDir => {
                 let mut included = self.included().peekable();

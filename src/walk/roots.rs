@@ -10,6 +10,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::output::{ReadError, ScanStats};
 use crate::text_format::TextFormat;
+use crate::walk::changed::ChangedFiles;
 use crate::walk::directory::{
     DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
 };
@@ -219,6 +220,27 @@ impl ResumePoint {
 }
 
 impl WalkOptions {
+    /// If `changed`, the same walk of only the files that differ from git's index or are untracked, with
+    /// notes on files that are deleted or in doubt.
+    ///
+    /// # Errors
+    /// Those of [`ChangedFiles::find`].
+    pub(crate) fn only_changed(
+        self,
+        changed: bool,
+        (workspace, call): (&Workspace, &Call),
+    ) -> Result<(WalkOptions, Vec<String>), Error> {
+        if !changed {
+            return Ok((self, Vec::new()));
+        }
+        let roots: Vec<(&[u8], bool)> =
+            self.roots.iter().map(|root| (root.path.as_slice(), root.is_directory)).collect();
+        let is_wanted = |path: &[u8]| self.filter.passes(path, self.base_len_of(path));
+        let (changed, notes) = ChangedFiles::find(workspace, &roots, &is_wanted, call)?;
+        let filter = self.filter.clone().only(Some(Arc::new(changed)));
+        Ok((WalkOptions { filter, ..self }, notes))
+    }
+
     /// The paths of the roots, for the identity of a query.
     pub(crate) fn root_keys(&self) -> Vec<Vec<u8>> {
         self.roots.iter().map(WalkRoot::key).collect()

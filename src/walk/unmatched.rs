@@ -58,7 +58,7 @@ impl EntrySample {
         (base, exclude): (GlobBase, &[String]),
         files: bool,
     ) -> Result<EntrySample, Error> {
-        let filter = PathFilter::new(&[], exclude, &[])?;
+        let filter = PathFilter::new(&[], exclude, &[])?.only(walk.filter.changed().cloned());
         let everything = WalkOptions { filter, resume: None, ..walk.clone() };
         let options =
             ListOptions { max_results: MAX_COMPARED, files, ..ListOptions::new(everything) };

@@ -15,6 +15,7 @@ use super::options::{self, PatternSource, TypeChange};
 const CURSOR: &str = "cursor";
 const ENCLOSING: &str = "enclosing";
 const VERSIONS: &str = "versions";
+const CHANGED: &str = "changed";
 
 /// The options of `rg` that the tool takes.
 const TAKEN: [&str; 33] = [
@@ -62,14 +63,17 @@ pub(super) fn declarations() -> Vec<Arg> {
         cursor.help("Go on where an answer of the tool was cut").hide_short_help(true),
         flag(ENCLOSING, "Print the definitions around matches, too"),
         flag(VERSIONS, "Print the versions of files, too").hide_short_help(true),
+        flag(CHANGED, "Only files that differ from git's index or are untracked"),
     ];
     all.map(|option| option.help_heading("Besides rg")).into()
 }
 
 /// Whether one of these options is given.
 pub(super) fn is_asked(matches: &ArgMatches) -> bool {
-    let is_set = |id| matches.get_flag(id);
-    index::is_given(matches) || matches.contains_id(CURSOR) || is_set(ENCLOSING) || is_set(VERSIONS)
+    let is_set = |id: &&str| matches.get_flag(id);
+    index::is_given(matches)
+        || matches.contains_id(CURSOR)
+        || [ENCLOSING, VERSIONS, CHANGED].iter().any(is_set)
 }
 
 /// Calls the tool and prints its answer; returns the exit status.
@@ -85,7 +89,7 @@ pub(super) fn run(line: &Line) -> Result<u8, String> {
     let other = matches.ids().map(clap::Id::as_str).find(|id| is_typed(id) && !TAKEN.contains(id));
     if let Some(other) = other {
         return Err(format!(
-            "--{other} does not go with --index, --cursor, --enclosing and --versions"
+            "--{other} does not go with --index, --cursor, --enclosing, --versions and --changed"
         ));
     }
     let spec: ToolSpec = standard_spec(super::NAME).expect("the tool has the name of the command");
@@ -170,6 +174,7 @@ fn arguments(
             Some(_) => return Err("the tool sorts by path, or by modified with --sortr".to_owned()),
         },
         "hidden": options.hidden,
+        "changed": matches.get_flag(CHANGED),
         "no_ignore": options.no_vcs,
         "versions": matches.get_flag(VERSIONS),
         "cursor": matches.get_one::<String>(CURSOR),

@@ -291,6 +291,14 @@ impl Workspace {
         outer_ignores::exclude_below(self, prefix)
     }
 
+    /// The git directory of the repository or worktree whose root is the directory `prefix`, which is
+    /// empty or ends in `/`, and the one that holds what its worktrees share, mostly the same; both as
+    /// paths for [`Workspace::look_up`], which may be outside the workspace or missing. `None` if there
+    /// is no `.git`, or if it is denied or no file that git writes.
+    pub fn git_directories(&self, prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        outer_ignores::git_directories(self, prefix)
+    }
+
     /// The absolute path of the root, without links.
     pub fn root(&self) -> &Path {
         &self.0.canonical

@@ -212,14 +212,29 @@ impl OuterDirectory {
 
 /// See [`Workspace::exclude_file`].
 pub(super) fn exclude_below(workspace: &Workspace, prefix: &[u8]) -> Option<WorkspacePath> {
+    let (_, common) = linked_directories(workspace, prefix)?;
+    let exclude = workspace.look_up(&from_directory(&common, b"info/exclude")).ok()??;
+    exclude.is_file().then_some(exclude)
+}
+
+/// See [`Workspace::git_directories`].
+pub(super) fn git_directories(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let dot_git = [prefix, b".git"].concat();
+    match workspace.look_up(&dot_git).ok()?? {
+        found if found.is_directory() => Some((dot_git.clone(), dot_git)),
+        _ => linked_directories(workspace, prefix),
+    }
+}
+
+/// The same where `.git` is a file.
+fn linked_directories(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let text = read_below(workspace, &[prefix, b".git"].concat())?;
     let git_directory = from_directory(prefix, git_directory(&text)?);
     let common = match read_below(workspace, &from_directory(&git_directory, b"commondir")) {
         Some(text) => from_directory(&git_directory, line(&text)),
-        None => git_directory,
+        None => git_directory.clone(),
     };
-    let exclude = workspace.look_up(&from_directory(&common, b"info/exclude")).ok()??;
-    exclude.is_file().then_some(exclude)
+    Some((git_directory, common))
 }
 
 /// The content of `info/exclude` of the repository with the root `directory`, an absolute path
