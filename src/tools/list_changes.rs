@@ -1,7 +1,7 @@
 //! `list_changes`: lists the changes that were made through the toolkit.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use ripkit_edit::diff;
@@ -129,6 +129,9 @@ impl Tool for ListChanges {
     }
 }
 
+/// The path of changes in directories that have no row of their own.
+const ELSEWHERE: &str = "./";
+
 /// The most rows of an answer.
 const MAX_ROWS: usize = 40;
 
@@ -152,8 +155,12 @@ pub(crate) fn rows(steps: &[&LoggedStep], notes: &mut Vec<String>) -> (Vec<Liste
 impl ListedChange {
     /// The changes of a step in at most `max` rows, the largest directory first.
     fn of_step(step: &LoggedStep, max: usize) -> Vec<ListedChange> {
-        let all: Vec<ListedChange> =
-            step.changes().iter().map(|change| ListedChange::of(step, change)).collect();
+        let all = step.changes().iter().map(|change| ListedChange::of(step, change)).collect();
+        ListedChange::at_most(max, all)
+    }
+
+    /// Changes of one step in at most `max` rows, the largest directory first.
+    fn at_most(max: usize, all: Vec<ListedChange>) -> Vec<ListedChange> {
         if all.len() <= max {
             return all;
         }
@@ -174,7 +181,7 @@ impl ListedChange {
             .collect();
         let rest: Vec<_> = rest.into_iter().flat_map(|(_, changes)| changes).collect();
         if !rest.is_empty() {
-            rows.push(ListedChange::folded("./".to_owned(), &rest));
+            rows.push(ListedChange::folded(ELSEWHERE.to_owned(), &rest));
         }
         rows
     }
@@ -192,6 +199,30 @@ impl ListedChange {
             files: Some(changes.len()),
             ..(*first).clone()
         }
+    }
+
+    /// What was changed, without the directory that it is in.
+    fn subject(&self, directory: &str) -> String {
+        let path = self.path.strip_prefix(directory).unwrap_or(&self.path);
+        let path = escape::display_path(path.as_bytes());
+        match (&self.from, self.kind) {
+            (Some(from), _) => format!("{} to {path}", escape::display_path(from.as_bytes())),
+            (None, Some(ChangeKind::CreateDirectory)) if self.files.is_none() => format!("{path}/"),
+            _ => path.into_owned(),
+        }
+    }
+
+    /// A change in the line of its step, which has `kind` in common.
+    fn item(&self, directory: &str, kind: Option<ChangeKind>) -> String {
+        let subject = match self.files {
+            Some(files) if self.path == ELSEWHERE => format!("elsewhere ({files})"),
+            Some(files) => format!("{} ({files})", self.subject(directory)),
+            None => self.subject(directory),
+        };
+        if kind.is_some() || self.kind.is_none() {
+            return subject;
+        }
+        format!("{} {subject}", verb(self.kind))
     }
 
     /// A change; of an undo, the change that it undid.
@@ -224,21 +255,73 @@ impl ListedChange {
 
 impl fmt::Display for ListedChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = escape::display_path(self.path.as_bytes());
-        write!(f, "{} ", self.number)?;
-        match (self.kind, &self.from) {
-            (None, _) => write!(f, "change {path}")?,
-            (_, Some(from)) => {
-                write!(f, "move {} to {path}", escape::display_path(from.as_bytes()))?;
-            }
-            (Some(ChangeKind::CreateDirectory), _) if self.files.is_none() => {
-                write!(f, "create {path}/")?;
-            }
-            (Some(ChangeKind::CreateDirectory), _) => write!(f, "create {path}")?,
-            (Some(kind), _) => write!(f, "{kind} {path}")?,
+        write!(f, "{} {} ", self.number, verb(self.kind))?;
+        if let Some(files) = self.files {
+            write!(f, "{files} files in ")?;
         }
-        self.files.map_or(Ok(()), |files| write!(f, ": {files} files"))
+        f.write_str(&self.subject(""))
     }
+}
+
+fn verb(kind: Option<ChangeKind>) -> String {
+    match kind {
+        None => "change".to_owned(),
+        Some(ChangeKind::CreateDirectory) => ChangeKind::Create.to_string(),
+        Some(kind) => kind.to_string(),
+    }
+}
+
+/// The changes of each step.
+pub(crate) fn steps(changes: &[ListedChange]) -> impl Iterator<Item = &[ListedChange]> {
+    changes.chunk_by(|one, next| one.number == next.number)
+}
+
+/// The most files of a step that its line names.
+const MAX_NAMED: usize = 10;
+
+/// The changes of one step as a line, with those of many files by directory.
+pub(crate) fn line(changes: &[ListedChange]) -> String {
+    let [first, others @ ..] = changes else { unreachable!("a step that is shown has changes") };
+    if others.is_empty() {
+        return first.to_string();
+    }
+    // A file that was moved and modified is one.
+    let folded: usize = changes.iter().filter_map(|change| change.files).sum();
+    let single = changes.iter().filter(|change| change.files.is_none());
+    let paths: BTreeSet<&str> = single.map(|change| change.path.as_str()).collect();
+    let files = counted((folded + paths.len()) as u64, "file", "files");
+    let kind = first.kind.filter(|kind| others.iter().all(|other| other.kind == Some(*kind)));
+    let directory = common_directory(changes);
+    let within = if directory.is_empty() {
+        String::new()
+    } else {
+        format!(" in {}", escape::display_path(directory.as_bytes()))
+    };
+    let is_flat = |change: &ListedChange| !change.path[directory.len()..].contains('/');
+    let (shown, left) = if changes.len() > MAX_NAMED && changes.iter().all(is_flat) {
+        (changes[..MAX_NAMED].to_vec(), changes.len() - MAX_NAMED)
+    } else {
+        (ListedChange::at_most(MAX_NAMED, changes.to_vec()), 0)
+    };
+    let named = shown.iter().map(|change| change.item(directory, kind));
+    let more = (left > 0).then(|| format!("{left} more"));
+    let named = named.chain(more).collect::<Vec<_>>().join(", ");
+    format!("{} {} {files}{within}: {named}", first.number, verb(kind))
+}
+
+/// The directory with all these changes, with a `/` at its end; empty for the root, and where files moved.
+fn common_directory(changes: &[ListedChange]) -> &str {
+    let mut directory = group(&changes[0].path, usize::MAX);
+    for change in changes {
+        if change.from.is_some() {
+            return "";
+        }
+        while !change.path.starts_with(directory) {
+            let parent = directory.trim_end_matches('/').rfind('/').map_or(0, |end| end + 1);
+            directory = &directory[..parent];
+        }
+    }
+    directory
 }
 
 /// The difference between what was at a path and the present file, of at most `room` bytes.
@@ -386,9 +469,11 @@ impl fmt::Display for ListChangesOutput {
         if self.changes.is_empty() {
             return f.write_str("No changes");
         }
-        for (index, change) in self.changes.iter().enumerate() {
-            f.write_str(if index > 0 { "\n" } else { "" })?;
-            write!(f, "{change}{}", if change.undone { " (undone)" } else { "" })?;
+        let mut separator = "";
+        for step in steps(&self.changes) {
+            let undone = if step[0].undone { " (undone)" } else { "" };
+            write!(f, "{separator}{}{undone}", line(step))?;
+            separator = "\n";
         }
         match &self.diff {
             Some(diff) if !diff.is_empty() => write!(f, "\n\n{diff}"),

@@ -9,7 +9,7 @@ use crate::arguments::impl_with_fields;
 use crate::error::{Error, ErrorCode};
 use crate::output::Output;
 use crate::tool::{Effect, Tool, ToolContext};
-use crate::tools::list_changes::{ListedChange, no_log, rows};
+use crate::tools::list_changes::{ListedChange, line, no_log, rows, steps};
 use ripkit_fs::{Hint, Loaded, LoggedStep};
 
 /// The most changes of which it is said why they were not undone.
@@ -185,7 +185,7 @@ impl fmt::Display for UndoChangeOutput {
             return write!(f, "No changes to {other}");
         }
         let mut lines =
-            self.undone.iter().map(|change| format!("{verb} {change}")).collect::<Vec<_>>();
+            steps(&self.undone).map(|step| format!("{verb} {}", line(step))).collect::<Vec<_>>();
         let left = self.left.iter().take(MAX_LEFT);
         lines.extend(left.map(|left| format!("Not changed: {}: {}", left.number, left.why)));
         if let Some(more @ 1..) = self.left.len().checked_sub(MAX_LEFT) {
