@@ -82,6 +82,9 @@ pub(crate) const MAX_NAME_CHARS: usize = 256;
 /// The maximum length of a regular expression in characters.
 pub(crate) const MAX_PATTERN_CHARS: usize = PATTERN_BYTES;
 
+/// The maximum number of distinct patterns of one search.
+pub(crate) const MAX_PATTERNS: usize = 64;
+
 /// The maximum length of a command in characters, as Linux accepts no longer argument.
 #[cfg(all(unix, feature = "command"))]
 pub(crate) const MAX_COMMAND_CHARS: usize = 128 * 1024;
@@ -116,6 +119,12 @@ impl<T: Into<String>> FromIterator<T> for OneOrMany {
 impl From<&str> for OneOrMany {
     fn from(text: &str) -> OneOrMany {
         OneOrMany(vec![text.to_owned()])
+    }
+}
+
+impl From<String> for OneOrMany {
+    fn from(text: String) -> OneOrMany {
+        OneOrMany(vec![text])
     }
 }
 
@@ -219,6 +228,11 @@ pub(crate) fn paths(schema: &mut Schema) {
 /// Sets the limits of a list of files to read in its schema.
 pub(crate) fn parts(schema: &mut Schema) {
     limit(schema, MAX_PARTS, MAX_PATH_CHARS);
+}
+
+/// Sets the limits of a list of patterns in its schema.
+pub(crate) fn patterns(schema: &mut Schema) {
+    limit(schema, MAX_PATTERNS, MAX_PATTERN_CHARS);
 }
 
 /// Sets the limits of a list of globs in its schema.

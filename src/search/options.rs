@@ -45,6 +45,9 @@ impl OutputMode {
 /// How many matching lines of a file are shown at least, where not all fit.
 pub(super) const FILE_LINES: u64 = 10;
 
+/// The default cap of a search.
+pub(crate) const DEFAULT_RESULTS: u32 = 50;
+
 /// The maximum cap of a search whose lines are collected as a page; with a higher one they are reported as
 /// they are found.
 pub(crate) const MAX_PAGE: u64 = 10_000;

@@ -103,6 +103,26 @@ enum LineView {
 }
 
 impl Pattern {
+    /// Compiles patterns of which any may match, with the other options. Each must be valid by itself; an
+    /// error names the one that is not.
+    pub(crate) fn any_of(patterns: &[&str], options: PatternOptions<'_>) -> Result<Pattern, Error> {
+        if let [pattern] = patterns {
+            return Pattern::compile(&PatternOptions { pattern, ..options });
+        }
+        let mut alternatives = Vec::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            Pattern::compile(&PatternOptions { pattern, ..options })
+                .map_err(|error| error.labelled(&format!("pattern[{index}]: ")))?;
+            alternatives.push(if options.literal {
+                regex_syntax::escape(pattern)
+            } else {
+                format!("(?:{pattern})")
+            });
+        }
+        let pattern = &alternatives.join("|");
+        Pattern::compile(&PatternOptions { pattern, literal: false, ..options })
+    }
+
     /// Compiles a pattern, or fails with `INVALID_PATTERN` and advice.
     pub(crate) fn compile(options: &PatternOptions) -> Result<Pattern, Error> {
         if options.pattern.len() > options.max_bytes {

@@ -17,7 +17,7 @@ use crate::search::definition_hint::{DefinitionHint, DefinitionLine};
 use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
-use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::options::{DEFAULT_RESULTS, OutputMode, SearchOptions};
 use crate::search::page::Page;
 use crate::search::parts::Recording;
 use crate::search::searcher::BatchMatches;
@@ -27,6 +27,9 @@ use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
 const MAX_SKIPPED_ENTRIES: usize = 1000;
+
+/// The most files of which an answer shows counts before it sums them by directory.
+const SUMMED_FILES: usize = 10;
 
 /// Bytes of the answer that are reserved for the lines after the matches.
 const FOOTER: usize = 2048;
@@ -69,6 +72,9 @@ pub struct SearchOutput {
     /// files only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<Alternative>,
+    /// Why the pattern was searched for as plain text; absent when it was searched for as it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_text: Option<String>,
     /// Surprises worth a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -136,6 +142,9 @@ struct ReportFormat {
     json_events: bool,
     /// Whether results only are streamed, and notices are kept.
     results_only: bool,
+    /// Whether sums by directory may stand for counts of files: not where more of these are asked for than by
+    /// default.
+    may_sum: bool,
 }
 
 impl Output for SearchOutput {
@@ -157,6 +166,12 @@ impl Output for SearchOutput {
         }
         let mode = self.format.mode;
         let is_whole = format.syntax() == Syntax::Json;
+        if let Some(reason) = self.as_text.as_ref().filter(|_| is_whole) {
+            writeln!(f, "Searched as plain text: {reason}.")?;
+        }
+        if let Some(total) = self.summed().filter(|_| is_whole) {
+            writeln!(f, "{total}; the first {}:", self.files.len())?;
+        }
         let footer = if is_whole { self.footer(format).join("\n") } else { String::new() };
         if self.format.streamed {
             return f.write_str(&footer);
@@ -217,6 +232,11 @@ impl fmt::Display for SearchOutput {
 }
 
 impl SearchOutput {
+    /// What there is in all, where the sums by directory stand for most of the counts of files.
+    fn summed(&self) -> Option<&Total> {
+        self.total.as_ref().filter(|_| self.format.may_sum && !self.directories.is_empty())
+    }
+
     /// The text of a report without matches.
     pub(crate) fn empty_text(&self, format: &TextFormat) -> String {
         let found = match self.incomplete {
@@ -250,7 +270,9 @@ impl SearchOutput {
     /// The lines that follow the matches.
     fn footer(&self, format: &TextFormat) -> Vec<String> {
         let mut lines = Vec::new();
-        if let Some(truncation) = self.format.truncation {
+        if self.summed().is_some() {
+            lines.push("All by directory:".to_owned());
+        } else if let Some(truncation) = self.format.truncation {
             let (one, many) = match self.format.mode {
                 OutputMode::Content => ("match", "matches"),
                 OutputMode::Values => ("value", "values"),
@@ -275,7 +297,9 @@ impl SearchOutput {
             lines.push(format!("... ({} of {total})", self.results));
         }
         if let (Some(line), false) = (lines.last_mut(), self.directories.is_empty()) {
-            line.push_str("; all by directory:");
+            if self.summed().is_none() {
+                line.push_str("; all by directory:");
+            }
             lines.extend(self.directories.iter().map(ToString::to_string));
         }
         lines.extend(self.definitions.iter().map(DefinitionLine::text));
@@ -396,6 +420,8 @@ pub(super) struct ReportBuilder {
     after_context: u64,
     /// The end of the files that were searched without a gap.
     reached: Option<Cursor>,
+    /// The same after the first files whose counts are shown before sums.
+    reached_before_sums: Option<Cursor>,
     /// The lines, unless they are reported as they are found.
     page: Option<Page>,
     /// What was found in all, unless only the page is of interest.
@@ -422,6 +448,10 @@ impl ReportBuilder {
             text_bytes: options.limits.text_bytes,
             json_events: options.raw_lines && options.stream.is_some(),
             results_only: options.results_only,
+            may_sum: options.mode == OutputMode::Count
+                && options.counts_on()
+                && !options.results_only
+                && options.max_results <= DEFAULT_RESULTS.into(),
         };
         let notes = [&options.notes, options.pattern.notes()].concat();
         let is_first = options.cursor.is_none() && !options.results_only;
@@ -434,13 +464,15 @@ impl ReportBuilder {
             after_context: options.context.1 as u64,
             bytes_left,
             reached: options.cursor.clone(),
+            reached_before_sums: None,
             page: (options.shows_lines() && !options.is_listed)
                 .then(|| Page::new(options, bytes_left)),
             counts: options.counts_on().then(Counts::default),
             definitions: DefinitionHint::default(),
             query: options.query,
             has_gap: false,
-            stream: options.stream.clone(),
+            // Counts that may be summed are known at the end only.
+            stream: options.stream.clone().filter(|_| !format.may_sum),
             is_full: false,
             recording: None,
             is_missing: false,
@@ -497,6 +529,7 @@ impl ReportBuilder {
                 self.report.directories = counts.by_directory.rows();
             }
             self.report.total = Some(total);
+            self.sum_files();
         }
         let mut report = self.report;
         let listing = order.and_then(MtimeOrder::incomplete);
@@ -518,6 +551,17 @@ impl ReportBuilder {
         }
         report.notes.append(&mut report.receipt.warnings.clone());
         (report, self.skipped_entries)
+    }
+
+    /// Leaves the counts of files out for which the sums by directory stand.
+    fn sum_files(&mut self) {
+        if self.report.summed().is_none() || self.report.files.len() <= SUMMED_FILES {
+            return;
+        }
+        self.report.files.truncate(SUMMED_FILES);
+        self.report.results = SUMMED_FILES as u64;
+        self.report.matches = self.report.files.iter().filter_map(|file| file.count).sum();
+        self.reached = self.reached_before_sums.take();
     }
 
     /// Reports the lines of a page.
@@ -693,6 +737,9 @@ impl ReportBuilder {
         let separator = if grouped { "--\n" } else { "" };
         let Some(stream) = &self.stream else {
             self.report.files.push(file);
+            if self.report.files.len() == SUMMED_FILES {
+                self.reached_before_sums.clone_from(&self.reached);
+            }
             return ControlFlow::Continue(());
         };
         let is_first = !std::mem::replace(&mut self.report.format.streamed, true);

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATTERN_CHARS, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATTERNS, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
 };
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
@@ -18,7 +18,7 @@ pub use crate::search::definition_hint::DefinitionLine;
 use crate::search::line_ends::LineEnds;
 pub use crate::search::lines::{ContextLine, FileMatches, LineMatch};
 pub use crate::search::options::OutputMode;
-use crate::search::options::{MAX_PAGE, SearchOptions};
+use crate::search::options::{DEFAULT_RESULTS, MAX_PAGE, SearchOptions};
 use crate::search::pattern::{Pattern, PatternOptions};
 pub use crate::search::report::SearchOutput;
 pub use crate::search::values::ValueCount;
@@ -35,9 +35,9 @@ const MAX_CONTEXT: u32 = 1000;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchArgs {
-    /// A regex as in ripgrep, without look-around.
-    #[schemars(length(max = MAX_PATTERN_CHARS))]
-    pub pattern: String,
+    /// Regexes as in ripgrep, without look-around; any may match.
+    #[schemars(transform = arguments::patterns)]
+    pub pattern: OneOrMany,
     /// Files or directories. Default: all.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
@@ -126,8 +126,8 @@ pub struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// A search for `pattern` in the whole workspace, with the defaults.
-    pub fn new(pattern: impl Into<String>) -> SearchArgs {
+    /// A search for `pattern`, or any of several, in the whole workspace, with the defaults.
+    pub fn new(pattern: impl Into<OneOrMany>) -> SearchArgs {
         SearchArgs { pattern: pattern.into(), ..SearchArgs::default() }
     }
 }
@@ -162,7 +162,7 @@ impl_with_fields!(SearchArgs {
 impl Default for SearchArgs {
     fn default() -> SearchArgs {
         SearchArgs {
-            pattern: String::new(),
+            pattern: OneOrMany::from(""),
             path: OneOrMany::default(),
             include: OneOrMany::default(),
             exclude: OneOrMany::default(),
@@ -192,7 +192,7 @@ impl Default for SearchArgs {
 }
 
 fn default_max_results() -> u32 {
-    50
+    DEFAULT_RESULTS
 }
 
 fn default_timeout() -> u64 {
@@ -256,7 +256,10 @@ impl Tool for Search {
         let line_ends = if is_exact { LineEnds::LineFeed } else { LineEnds::Both };
         let first = match options(context, &args, line_ends, &call) {
             Err(refused)
-                if refused.code() == ErrorCode::InvalidPattern && !args.literal && !is_exact =>
+                if refused.code() == ErrorCode::InvalidPattern
+                    && args.pattern.as_slice().len() == 1
+                    && !args.literal
+                    && !is_exact =>
             {
                 return as_text(context, args, &call, refused);
             }
@@ -288,8 +291,7 @@ fn as_text(
     if found.matches == 0 {
         return Err(refused);
     }
-    let reason = refused.message().lines().next().unwrap_or_default().trim_end_matches('\n');
-    found.notes.insert(0, format!("Searched as plain text: {reason}."));
+    found.as_text = refused.message().lines().next().map(str::to_owned);
     Ok(found)
 }
 
@@ -401,15 +403,25 @@ fn pattern(
     args: &SearchArgs,
     line_ends: LineEnds,
 ) -> Result<Pattern, Error> {
-    Pattern::compile(&PatternOptions {
-        pattern: &args.pattern,
-        case_sensitive: args.case_sensitive,
-        literal: args.literal,
-        word: args.word,
-        multiline: args.multiline,
-        line_ends,
-        max_bytes: context.limits.pattern_bytes,
-    })
+    let patterns = arguments::distinct("pattern", args.pattern.as_slice(), MAX_PATTERNS)?;
+    if patterns.is_empty() {
+        let message = "pattern: the list is empty";
+        return Err(
+            Error::new(ErrorCode::InvalidArgument, message).with_hint("Give at least one pattern.")
+        );
+    }
+    Pattern::any_of(
+        &patterns,
+        PatternOptions {
+            pattern: "",
+            case_sensitive: args.case_sensitive,
+            literal: args.literal,
+            word: args.word,
+            multiline: args.multiline,
+            line_ends,
+            max_bytes: context.limits.pattern_bytes,
+        },
+    )
 }
 
 /// What is searched, and notes on globs that were repaired.
@@ -456,7 +468,8 @@ fn query(
         parts => parts.iter().map(|part| format!("{part}/").into_bytes()).collect(),
     };
     let files = (roots, include, exclude, file_type, args.hidden, args.no_ignore);
-    let arguments = (&args.pattern, flags, files, args.max_depth, args.output, args.sort);
+    let arguments =
+        (pattern.source().pattern, flags, files, args.max_depth, args.output, args.sort);
     Ok(QueryId::of(Search::NAME, &arguments)?.of_changed(args.changed))
 }
 

@@ -116,15 +116,9 @@ fn arguments(
     if patterns.is_empty() {
         patterns.extend(words.next());
     }
-    let literal = options.fixed && patterns.len() == 1;
-    if options.fixed && !literal {
-        patterns = patterns.iter().map(|text| escaped(text)).collect();
+    if patterns.is_empty() {
+        return Err("there is no pattern to search for".to_owned());
     }
-    let pattern = match patterns.as_slice() {
-        [] => return Err("there is no pattern to search for".to_owned()),
-        [one] => one.clone(),
-        all => all.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|"),
-    };
     let (excluded, included): (Vec<&String>, Vec<&String>) =
         options.globs.iter().partition(|glob| glob.starts_with('!'));
     let excluded: Vec<&str> = excluded.iter().map(|glob| &glob[1..]).collect();
@@ -148,7 +142,7 @@ fn arguments(
         _ => "content",
     };
     let args = json!({
-        "pattern": pattern,
+        "pattern": patterns,
         "path": here.to_root_relative(words.collect()),
         "include": here.globs_from_root(json!(included)),
         "exclude": here.globs_from_root(json!(excluded)),
@@ -159,7 +153,7 @@ fn arguments(
             Case::Insensitive => Some(false),
             Case::Smart => None,
         },
-        "literal": literal,
+        "literal": options.fixed,
         "word": options.boundary == Some(Boundary::Word),
         "multiline": options.multiline,
         "invert": options.invert,
@@ -182,11 +176,4 @@ fn arguments(
     let Value::Object(mut args) = args else { unreachable!("it is written above") };
     args.retain(|_, value| !value.is_null() && *value != json!([]));
     Ok(args)
-}
-
-/// A regular expression for this text.
-fn escaped(text: &str) -> String {
-    let is_special = |letter: char| r"\.+*?()|[]{}^$#&-~".contains(letter);
-    let escape = |letter| is_special(letter).then_some('\\').into_iter().chain([letter]);
-    text.chars().flat_map(escape).collect()
 }

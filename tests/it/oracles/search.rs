@@ -134,18 +134,30 @@ impl Case {
         args.max_per_file = [None, None, None, Some(1), Some(2)][choices.below(5)];
         args.before = [None, None, Some(1), Some(2)][choices.below(4)];
         args.after = [None, None, Some(1), Some(3)][choices.below(4)];
-        args.pattern =
-            if args.literal { choices.text(&WORDS, 3).replace('\r', "") } else { pattern(choices) };
+        let mut one = || {
+            if args.literal { choices.text(&WORDS, 3).replace('\r', "") } else { pattern(choices) }
+        };
+        let patterns = [one(), one(), one()];
+        // Most often one alone.
+        let several = [1, 1, 1, 2, 3][choices.below(5)];
+        args.pattern = patterns.into_iter().take(several).collect();
         let files = (0..=choices.below(3)).map(|_| content(choices)).collect();
         // What a pattern that names a carriage return matches is no matter of single lines.
-        let is_shell = choices.once_in(2) || args.pattern.contains(r"\r");
+        let is_shell = choices.once_in(2)
+            || args.pattern.as_slice().iter().any(|pattern| pattern.contains(r"\r"));
         Case { files, args, is_shell }
     }
 
     /// The pattern for one line without its line feed.
     fn regex(&self) -> Option<Regex> {
         let SearchArgs { pattern, literal, word, case_sensitive, .. } = &self.args;
-        let mut pattern = if *literal { regex::escape(pattern) } else { pattern.clone() };
+        let mut alternatives = Vec::new();
+        for pattern in pattern.as_slice() {
+            let pattern = if *literal { regex::escape(pattern) } else { pattern.clone() };
+            Regex::new(&pattern).ok()?;
+            alternatives.push(format!("(?:{pattern})"));
+        }
+        let mut pattern = alternatives.join("|");
         if *word {
             pattern = format!(r"\b{{start-half}}(?:{pattern})\b{{end-half}}");
         }
