@@ -138,7 +138,6 @@ pub struct Call {
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
     exact_lines: bool,
-    globs_in_order: bool,
     data: Option<Arc<dyn Any + Send + Sync>>,
     part: Option<PartRole>,
 }
@@ -215,18 +214,6 @@ impl Call {
     /// Whether matching lines are kept byte for byte.
     pub fn keeps_exact_lines(&self) -> bool {
         self.exact_lines
-    }
-
-    /// Makes the last glob that matches decide in a search, as for `rg -g`.
-    #[cfg(feature = "cli")]
-    pub(crate) fn with_globs_in_order(mut self) -> Call {
-        self.globs_in_order = true;
-        self
-    }
-
-    /// Whether the last glob that matches decides in a search; else one that excludes does.
-    pub(crate) fn has_globs_in_order(&self) -> bool {
-        self.globs_in_order
     }
 
     /// Records what a search or a listing finds in one part of a tree, besides answering. A cursor is that

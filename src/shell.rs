@@ -6,9 +6,7 @@ pub mod tree;
 
 use std::borrow::Cow;
 
-use crate::context::Call;
 use crate::toolkit::Answer;
-use crate::tools::find_files::FindFilesOutput;
 use crate::tools::list_files::ListFilesOutput;
 use crate::tools::load_skill::LoadSkillOutput;
 use crate::tools::read_file::ReadFileOutput;
@@ -41,11 +39,6 @@ pub fn is_verbatim(answer: &Answer) -> bool {
     read.or_else(|| answer.with_output(LoadSkillOutput::is_verbatim)).unwrap_or(false)
 }
 
-/// The call with which the last of the globs to include that matches decides, with `!` or without.
-pub fn with_globs_in_order(call: Call) -> Call {
-    call.with_globs_in_order()
-}
-
 /// The exit status, if it does not follow from the outcome.
 pub fn exit_status(answer: &Answer) -> Option<u8> {
     #[cfg(all(unix, feature = "command"))]
@@ -57,24 +50,14 @@ pub fn exit_status(answer: &Answer) -> Option<u8> {
     answer.with_output(misses).unwrap_or(false).then_some(2)
 }
 
-/// The paths of a search or listing as bytes, with NUL after each; of a search that counts, with the
-/// count and a line feed after that.
+/// The paths of a listing as bytes, with NUL after each.
 pub fn nul_terminated_paths(answer: &Answer) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut push = |path: &str, count: Option<u64>| {
-        bytes.extend_from_slice(&path_bytes(path));
-        bytes.push(0);
-        let count = count.map(|count| format!("{count}\n"));
-        bytes.extend_from_slice(count.unwrap_or_default().as_bytes());
-    };
-    answer.with_output(|output: &SearchOutput| {
-        output.files.iter().for_each(|file| push(&file.path, file.count));
-    });
     answer.with_output(|output: &ListFilesOutput| {
-        output.files.iter().for_each(|path| push(path, None));
-    });
-    answer.with_output(|output: &FindFilesOutput| {
-        output.paths.iter().for_each(|path| push(path, None));
+        for path in &output.files {
+            bytes.extend_from_slice(&path_bytes(path));
+            bytes.push(0);
+        }
     });
     bytes
 }

@@ -75,9 +75,6 @@ pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     /// The name of its command in a shell. Default: the name on the wire.
     const COMMAND: &'static str = Self::NAME;
-    /// A short description of its command for the help, in the imperative, without a full stop.
-    /// Default: empty; a front end then shows the beginning of the description.
-    const SUMMARY: &'static str = "";
     /// Other names by which it can be called. Default: none.
     const ALIASES: &'static [&'static str] = &[];
     /// Its side effects.
@@ -205,8 +202,6 @@ pub struct ToolSpec {
     pub name: String,
     /// The name of its command in a shell; empty if it has none.
     pub command: &'static str,
-    /// A short description of its command for people; may be empty.
-    pub summary: &'static str,
     /// Other names by which it can be called.
     pub aliases: &'static [&'static str],
     /// The description for a model.

@@ -5,106 +5,80 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
+use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use ripkit::workspace::Access;
 use ripkit::{Call, Error, ErrorCode, json};
 
+use super::answers::{dry_run, version as version_option};
 use super::call::{exit, exit_status};
 use super::flags::GlobalFlags;
+use super::help::{flag, paths, valued};
 use super::place::{Place, Run, fail, print_answer, with_place};
-use super::{args, print};
+use super::{input, print};
 
 /// How much of a file is read at once.
 const BLOCK: usize = 64 << 10;
 
 /// The commands of this module.
 pub(super) fn commands() -> Vec<(Command, Run)> {
-    let flag = |long: &'static str, short: char, help: &'static str| {
-        Arg::new(long).long(long).short(short).action(ArgAction::SetTrue).help(help)
-    };
-    let version = || {
-        Arg::new("expected-version")
-            .long("expected-version")
-            .value_name("VERSION")
-            .help("Only if the file has this version")
-    };
     let mkdir = Command::new("mkdir")
         .about("Make directories, with those above them")
         .arg(flag("parents", 'p', "Also make those above, and accept what exists, as without it"))
-        .arg(paths("path", "DIR").help("The directories"));
+        .arg(paths("path", "DIR", 1).help("The directories"));
     let rm = Command::new("rm")
         .about("Delete files, or directories with -r")
         .arg(flag("recursive", 'r', "Delete directories with everything in them").short_alias('R'))
         .arg(flag("force", 'f', "Accept what does not exist"))
-        .arg(version())
-        .arg(paths("path", "PATH").help("What to delete"));
+        .arg(version_option())
+        .arg(paths("path", "PATH", 1).help("What to delete"));
     let cp = Command::new("cp")
         .about("Copy files, or directories with -r, never onto another")
         .arg(
             flag("recursive", 'r', "Copy directories with everything in them")
                 .short_aliases(['R', 'a']),
         )
-        .arg(version())
+        .arg(version_option())
         .arg(
-            paths("path", "SOURCE")
+            paths("path", "SOURCE", 2)
                 .value_names(["SOURCE", "DEST"])
-                .num_args(2..)
                 .help("What to copy, and where: a new path or a directory"),
         );
     let mv = Command::new("mv")
         .about("Move or rename files and directories, never onto another")
-        .arg(version())
+        .arg(version_option())
         .arg(
-            paths("path", "SOURCE")
+            paths("path", "SOURCE", 2)
                 .value_names(["SOURCE", "DEST"])
-                .num_args(2..)
                 .help("What to move, and where: a new path or a directory"),
         );
     let cat = Command::new("cat")
         .hide(true)
         .about("Print files as they are")
         .arg(flag("number", 'n', "Number the lines"))
-        .arg(paths("path", "FILE").help("The files"));
+        .arg(paths("path", "FILE", 1).help("The files"));
     let part = |name: &'static str, about: &'static str| {
         Command::new(name)
             .about(about)
             .hide(true)
             .arg(
-                Arg::new("lines")
-                    .long("lines")
-                    .short('n')
-                    .value_name("N")
+                valued("lines", 'n', "N", "How many lines; with -N before it, as -5, the same")
                     .default_value("10")
-                    .allow_hyphen_values(true)
-                    .help("How many lines; with -N before it, as -5, the same"),
+                    .allow_hyphen_values(true),
             )
             .arg(flag("quiet", 'q', "Never print the names of files"))
-            .arg(paths("path", "FILE").help("The files"))
+            .arg(paths("path", "FILE", 1).help("The files"))
     };
     let patch = Command::new("patch")
         .about("Change several files together by a patch")
         .arg(
-            Arg::new("strip")
-                .long("strip")
-                .short('p')
-                .value_name("N")
-                .value_parser(value_parser!(usize))
-                .help("Leave out so many names at the begin of paths"),
+            valued("strip", 'p', "N", "Leave out so many names at the begin of paths")
+                .value_parser(value_parser!(usize)),
         )
         .arg(
-            Arg::new("input")
-                .long("input")
-                .short('i')
-                .value_name("FILE")
-                .conflicts_with("file")
-                .help("The patch [default: standard input]"),
+            valued("input", 'i', "FILE", "The patch [default: standard input]")
+                .conflicts_with("file"),
         )
-        .arg(
-            Arg::new("dry-run")
-                .long("dry-run")
-                .action(ArgAction::SetTrue)
-                .help("Only tell what would be changed"),
-        )
+        .arg(dry_run())
         .arg(Arg::new("file").value_name("FILE").value_hint(ValueHint::FilePath).help("The patch"));
     vec![
         (mkdir, make_directories),
@@ -139,15 +113,6 @@ pub(super) fn with_line_counts(words: Vec<OsString>) -> Vec<OsString> {
         }
     };
     words.iter().cloned().enumerate().map(count).collect()
-}
-
-fn paths(id: &'static str, name: &'static str) -> Arg {
-    Arg::new(id)
-        .value_name(name)
-        .required(true)
-        .num_args(1..)
-        .value_parser(value_parser!(PathBuf))
-        .value_hint(ValueHint::AnyPath)
 }
 
 fn typed(matches: &ArgMatches) -> Vec<&PathBuf> {
@@ -408,11 +373,7 @@ fn print_last(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8> {
 
 fn apply_patch(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8> {
     let file = matches.get_one::<String>("file").or(matches.get_one("input"));
-    let text = match file {
-        Some(file) => args::file_text(&file.clone().into()),
-        None => args::standard_input(),
-    };
-    let text = match text {
+    let text = match input::text_of(file.map_or("-", String::as_str)) {
         Ok(text) => text,
         Err(error) => return fail(error, globals),
     };

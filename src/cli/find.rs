@@ -22,6 +22,7 @@ use ripkit::{Call, Error, ErrorCode, Incomplete, Workspace};
 use self::filter::{Filter, Owner, SizeLimit};
 use self::look::Look;
 use super::call::{exit, incomplete_status, run_interruptible};
+use super::flags::{global_excludes, named_root};
 use super::own_line::Typed;
 use super::{help, print};
 
@@ -187,9 +188,9 @@ pub(super) fn command() -> Command {
         )
         .mut_args(with_values);
     let examples = [
-        "ripkit find -e toml".to_owned(),
-        "ripkit find -t d '^test' src".to_owned(),
-        "ripkit find -H -E .git --changed-within 2d".to_owned(),
+        "ripkit find -e toml",
+        "ripkit find -t d '^test' src",
+        "ripkit find -H -E .git --changed-within 2d",
     ];
     help::with_layout(command, &examples)
 }
@@ -304,7 +305,7 @@ enum Ended {
 }
 
 fn find(matches: &ArgMatches) -> Result<Ended, Error> {
-    let root = matches.get_one::<PathBuf>("root").cloned().or_else(root_of_environment);
+    let root = named_root(matches.get_one("root").cloned());
     let confined_to = root.map(Workspace::open).transpose()?;
     if let Some(workspace) = &confined_to
         && !env::current_dir().is_ok_and(|here| here.starts_with(workspace.root()))
@@ -371,10 +372,6 @@ fn find(matches: &ArgMatches) -> Result<Ended, Error> {
         None if !all_succeeded => ERROR,
         None => exit::DONE,
     }))
-}
-
-fn root_of_environment() -> Option<PathBuf> {
-    env::var_os("RIPKIT_ROOT").filter(|root| !root.is_empty()).map(PathBuf::from)
 }
 
 fn go_to(directory: &Path) -> Result<(), Error> {
@@ -484,7 +481,7 @@ fn walk(
             needs_repository: !flag("no-require-git"),
         },
         parents: dot && !flag("no-ignore-parent"),
-        global_excludes: git.then(excludes_file).flatten(),
+        global_excludes: git.then(global_excludes).flatten(),
         hidden: flag("hidden") || unrestricted,
         follow: flag("follow"),
         one_file_system: flag("one-file-system"),
@@ -531,11 +528,6 @@ fn settings_file() -> Option<PathBuf> {
         env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let settings = settings.or_else(|| Some(super::skills::home()?.join(".config")))?;
     Some(settings.join("fd/ignore"))
-}
-
-/// The user's excludes for all repositories.
-fn excludes_file() -> Option<PathBuf> {
-    super::flags::may_look_up_home().then(ignore::gitignore::gitconfig_excludes_path).flatten()
 }
 
 /// Standard output, until it has enough.

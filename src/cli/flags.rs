@@ -3,6 +3,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -23,10 +24,6 @@ const ALL: &str = "global-all";
 const THREADS: &str = "global-threads";
 const NO_UNDO: &str = "global-no-undo";
 const ALLOW_COMMANDS: &str = "global-allow-commands";
-
-const QUIET: &str = "view-quiet";
-const STATS: &str = "view-stats";
-const NULL: &str = "view-null";
 
 /// Whether the program was built with the tool that runs commands.
 const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
@@ -76,8 +73,7 @@ impl GlobalFlags {
 
     /// The root that was named: `--root`, else `RIPKIT_ROOT`.
     pub(super) fn named_root(&self) -> Option<PathBuf> {
-        let variable = env::var_os("RIPKIT_ROOT").filter(|root| !root.is_empty());
-        self.root.clone().or(variable.map(PathBuf::from))
+        named_root(self.root.clone())
     }
 
     /// The root that was named, else the current directory.
@@ -105,9 +101,7 @@ impl GlobalFlags {
         setup.relaxed = self.relaxed;
         setup.read_only = self.read_only;
         setup.limits = self.limits();
-        // Unlike the library, the program honours ignore files in the home directory.
-        let excludes = may_look_up_home().then(ignore::gitignore::gitconfig_excludes_path);
-        setup.global_excludes = excludes.flatten();
+        setup.global_excludes = global_excludes();
         setup.index = None;
         setup.skills = Some(Vec::new());
         setup.change_log = if self.no_undo { None } else { undo::log() };
@@ -123,6 +117,15 @@ impl GlobalFlags {
     /// The toolkit over these directories, for one call.
     pub(super) fn open_toolkit(&self, roots: &[PathBuf]) -> Result<Toolkit, Error> {
         Ok(self.setup().open(roots)?.toolkit)
+    }
+
+    /// Refuses a tool that changes files if `--read-only` is given.
+    pub(super) fn check_changes(&self, spec: &ToolSpec) -> Result<(), Error> {
+        if self.read_only && spec.effect != Effect::Read {
+            let message = format!("--read-only leaves out {}, which changes files", spec.command);
+            return Err(Error::new(ErrorCode::ReadOnly, message));
+        }
+        Ok(())
     }
 
     /// Refuses a tool that starts programs if `--allow-commands` is not given.
@@ -141,12 +144,30 @@ impl GlobalFlags {
     }
 }
 
+/// The root of an option, else `RIPKIT_ROOT`.
+pub(super) fn named_root(option: Option<PathBuf>) -> Option<PathBuf> {
+    let variable = || env::var_os("RIPKIT_ROOT").filter(|root| !root.is_empty());
+    option.or_else(|| variable().map(PathBuf::from))
+}
+
+/// The user's ignore file for all repositories: unlike the library, the program honours those in the home
+/// directory.
+pub(super) fn global_excludes() -> Option<PathBuf> {
+    may_look_up_home().then(ignore::gitignore::gitconfig_excludes_path).flatten()
+}
+
+/// The name of the computer where the system has it in a file; without one, links are local all the same.
+pub(super) fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
 /// The value that was given last, where not every level has the option.
 fn last<T: Clone + Send + Sync + 'static>(levels: &[&ArgMatches], id: &str) -> Option<T> {
     levels.iter().rev().find_map(|matches| matches.try_get_one::<T>(id).ok().flatten().cloned())
 }
 
-/// The flags of every command made from a tool, and of those beside them.
+/// The flags of every command that has no line of its own.
 pub(super) fn global_options() -> Vec<Arg> {
     let mut options = vec![
         valued(
@@ -232,7 +253,7 @@ fn colours(when: &str, environment: &ColorEnvironment) -> bool {
 }
 
 /// The flags for the form of an answer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct OutputFlags {
     /// Print nothing; the exit status is the answer.
     pub(super) quiet: bool,
@@ -243,35 +264,9 @@ pub(super) struct OutputFlags {
 }
 
 impl OutputFlags {
-    /// The flags that were given.
-    pub(super) fn parse(matches: &ArgMatches) -> OutputFlags {
-        let is_given = |id| is_given(matches, id);
-        OutputFlags { quiet: is_given(QUIET), stats: is_given(STATS), null: is_given(NULL) }
+    pub(super) fn new(quiet: bool, stats: bool, null: bool) -> OutputFlags {
+        OutputFlags { quiet, stats, null }
     }
-
-    /// Those of a search.
-    pub(super) fn of_search(quiet: bool, stats: bool) -> OutputFlags {
-        OutputFlags { quiet, stats, null: false }
-    }
-}
-
-/// The flags for the form of this tool's answer, if it has scan statistics.
-pub(super) fn output_options(spec: &ToolSpec) -> Vec<Arg> {
-    let has = |pointer| spec.output_schema.pointer(pointer).is_some();
-    let option = |id, long: &'static str, help: &'static str| {
-        let option = Arg::new(id).long(long).help(help).action(ArgAction::SetTrue);
-        option.help_heading(help::FORM)
-    };
-    let mut options = Vec::new();
-    if has("/properties/receipt") {
-        let quiet = "Print nothing; the status says if anything was found";
-        options.push(option(QUIET, "quiet", quiet).short('q'));
-        let stats = "Print statistics of the scan on standard error";
-        options.push(option(STATS, "stats", stats));
-        let null = option(NULL, "null", "Print NUL after each path").short('0');
-        options.push(null.hide_short_help(true));
-    }
-    options
 }
 
 /// The current directory of the process, relative to the root of the workspace.

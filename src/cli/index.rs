@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
-use ripkit::{Answer, Call, Error, ErrorCode, Index, IndexOptions, IndexStatus, ToolSpec, Toolkit};
+use ripkit::{Answer, Call, Error, ErrorCode, Index, IndexOptions, IndexStatus, Toolkit};
 
 use super::call::{exit, exit_status, incomplete_status, run_interruptible};
 use super::flags::GlobalFlags;
@@ -45,12 +45,6 @@ pub(super) fn directory(long: &'static str) -> Arg {
         .value_name("DIR")
         .value_parser(value_parser!(PathBuf))
         .value_hint(ValueHint::DirPath)
-}
-
-/// The option `--index` of a tool, if its answer can have statistics of an index.
-pub(super) fn option(spec: &ToolSpec) -> Option<Arg> {
-    spec.output_schema.pointer("/properties/receipt/properties/index")?;
-    Some(directory("index").help("Use and extend the index in this directory"))
 }
 
 /// The options of a server, which by default keeps an index in memory.

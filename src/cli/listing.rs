@@ -14,6 +14,7 @@ use ripkit_fs::{WorkspacePath, is_temporary};
 
 use super::call::exit;
 use super::flags::GlobalFlags;
+use super::help::{flag, paths, valued};
 use super::place::{Run, fail, with_place};
 use super::print;
 
@@ -22,20 +23,11 @@ const LINK: Style = AnsiColor::Cyan.on_default();
 
 /// The commands of this module.
 pub(super) fn commands() -> Vec<(Command, Run)> {
-    let flag = |long: &'static str, short: char, help: &'static str| {
-        Arg::new(long).long(long).short(short).action(ArgAction::SetTrue).help(help)
-    };
     let all = || {
         let all = Arg::new("hidden").short('a').short_alias('A').action(ArgAction::SetTrue);
         all.help("Also what begins with a dot")
     };
-    let places = || {
-        Arg::new("path")
-            .value_name("DIR")
-            .num_args(0..)
-            .value_parser(value_parser!(PathBuf))
-            .help("Which [default: .]")
-    };
+    let places = || paths("path", "DIR", 0).help("Which [default: .]");
     let ls = Command::new("ls")
         .about("List what is directly in a directory")
         .args([
@@ -55,14 +47,7 @@ pub(super) fn commands() -> Vec<(Command, Run)> {
         .arg(places());
     let tree = Command::new("tree")
         .about("Draw the files below a directory")
-        .arg(
-            Arg::new("level")
-                .short('L')
-                .long("level")
-                .value_name("N")
-                .value_parser(value_parser!(u32).range(1..))
-                .help("How deep"),
-        )
+        .arg(valued("level", 'L', "N", "How deep").value_parser(value_parser!(u32).range(1..)))
         .arg(all())
         .arg(flag("directories", 'd', "Directories only"))
         .arg(places());

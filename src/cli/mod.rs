@@ -1,5 +1,5 @@
-//! The `ripkit` program: its command line, assembled from the tools of the toolkit, the commands that
-//! have the line of another program, those for files, and those that packagers use.
+//! The `ripkit` program: its command line, of commands that have the line of another program, those that
+//! one tool answers, those for files, and those that packagers use.
 
 #![expect(
     clippy::disallowed_methods,
@@ -7,7 +7,7 @@
     reason = "a program reads its environment and starts at its directory; the library does not"
 )]
 
-mod args;
+mod answers;
 mod call;
 mod colour;
 mod files;
@@ -15,6 +15,7 @@ mod find;
 mod flags;
 mod help;
 mod index;
+mod input;
 mod listing;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -22,12 +23,11 @@ mod own_line;
 mod place;
 mod print;
 mod search;
-mod shorts;
 mod skills;
 mod tool;
 mod undo;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use ignore::types::TypesBuilder;
-use ripkit::toolkit::{standard_spec, standard_specs};
+use ripkit::toolkit::standard_specs;
 use ripkit::{Error, ErrorCode, ToolSpec};
 
 use self::call::exit;
@@ -58,7 +58,14 @@ const MAN: &str = "man";
 const PAGE: &str = "page";
 
 /// Examples in the help of the whole program.
-const MAX_EXAMPLES: usize = 8;
+const EXAMPLES: [&str; 6] = [
+    "ripkit search TODO src -g '*.rs'",
+    "ripkit find -e toml",
+    "ripkit read src/main.rs:10-40",
+    "ripkit edit a.rs --old-text 'fn a(' --new-text 'fn b('",
+    "ripkit undo",
+    "ripkit mcp --read-only",
+];
 
 const MORE: &str = "Options and examples: ripkit --help. One command: ripkit COMMAND -h.";
 
@@ -111,8 +118,10 @@ fn with_globals(command: Command) -> Command {
 fn parse_arguments(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
     match named_command(words) {
         Ok(matches) => {
-            let command = matches.subcommand_name().and_then(one_command).map(with_globals);
-            let parsed = command.map(|command| parse(&base().subcommand(command), words));
+            let named = |command: &Command| Some(command.get_name()) == matches.subcommand_name();
+            let command = other_commands().into_iter().find(named).map(with_globals);
+            let parsed =
+                command.map(|command| base().subcommand(command).try_get_matches_from(words));
             if let Some(Ok(parsed)) = parsed {
                 return Ok(parsed);
             }
@@ -120,16 +129,7 @@ fn parse_arguments(words: &[OsString]) -> Result<ArgMatches, clap::Error> {
         Err(version) if version.kind() == ErrorKind::DisplayVersion => return Err(version),
         Err(_) => {}
     }
-    parse(&command_line(&standard_specs()), words)
-}
-
-/// The command of this name, which is not an alias.
-fn one_command(name: &str) -> Option<Command> {
-    let other = other_commands().into_iter().find(|command| command.get_name() == name);
-    other.or_else(|| {
-        let spec = standard_spec(name).filter(|spec| spec.command == name)?;
-        Some(tool::command(&spec, Vec::new()))
-    })
+    command_line().try_get_matches_from(words)
 }
 
 /// Runs the named command and returns the exit status.
@@ -144,44 +144,39 @@ fn run_command(matches: &ArgMatches) -> io::Result<u8> {
         tool::SPEC => tool::run_spec(&standard_specs(), matches, &globals),
         COMPLETIONS => print_completions(&globals, matches),
         SHELL_INIT => print_shell_lines(matches),
-        MAN => print_man_page(command_line(&standard_specs()), matches),
+        MAN => print_man_page(command_line(), matches),
         #[cfg(feature = "mcp")]
         mcp::NAME => Ok(mcp::run(matches, &globals)),
-        _ => match (declared(name), standard_spec(name)) {
-            (Some(run), _) => run(matches, &globals),
-            (None, Some(spec)) => tool::run(&spec, matches, globals),
-            (None, None) => Ok(exit::FAILED),
-        },
+        _ => {
+            let mut all = declared_commands();
+            let (_, run) =
+                all.find(|(command, _)| command.get_name() == name).expect("clap knows no other");
+            run(matches, &globals)
+        }
     }
 }
 
-/// The whole command line: one command per tool, then the commands that are no tools.
-fn command_line(specs: &[ToolSpec]) -> Command {
-    // A command wins over the alias of a tool, and `help` over both.
+/// The whole command line. A command has the names of its tool as aliases, unless another has that name.
+fn command_line() -> Command {
+    let others = other_commands();
+    let specs = standard_specs();
+    // A command wins over an alias, and `help` over both.
     let mut taken: HashSet<String> = ["help".to_owned()].into();
-    taken.extend(other_commands().iter().map(|command| command.get_name().to_owned()));
+    taken.extend(others.iter().map(|command| command.get_name().to_owned()));
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
-    let (by_hand, specs): (Vec<_>, Vec<_>) =
-        specs.iter().partition(|spec| is_declared(spec.command));
-    let mut aliases: HashMap<&str, Vec<String>> =
-        by_hand.into_iter().map(|spec| (spec.command, free_aliases(spec, &mut taken))).collect();
-    let others = other_commands().into_iter().map(|command| {
-        let names = aliases.remove(command.get_name()).unwrap_or_default();
-        with_globals(command.aliases(names))
+    let others = others.into_iter().map(|command| {
+        let spec = specs.iter().find(|spec| spec.command == command.get_name());
+        let aliases = spec.map(|spec| free_aliases(spec, &mut taken));
+        with_globals(command.aliases(aliases.unwrap_or_default()))
     });
-    let others: Vec<Command> = others.collect();
-    let tools = specs.iter().map(|spec| tool::command(spec, free_aliases(spec, &mut taken)));
     let line = base()
         .after_help(MORE)
         .after_long_help(STATUSES)
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(OwnLine::commands())
-        .subcommands(tools.map(with_globals).collect::<Vec<_>>())
-        .subcommands(others);
-    let first = specs.iter().filter_map(|spec| args::examples(spec).into_iter().next());
-    let examples: Vec<String> = first.take(MAX_EXAMPLES).collect();
-    let line = help::with_layout(line, &examples).help_template(help::DENSE);
+        .subcommands(others.collect::<Vec<_>>());
+    let line = help::with_layout(line, &EXAMPLES).help_template(help::DENSE);
     line.mut_subcommands(|command| command.after_help(MORE_OF_ONE).after_long_help(STATUSES))
 }
 
@@ -196,32 +191,12 @@ fn base() -> Command {
         .args(flags::global_options())
 }
 
-fn parse(line: &Command, words: &[OsString]) -> Result<ArgMatches, clap::Error> {
-    line.clone().try_get_matches_from(words).or_else(|error| match error.kind() {
-        // A positional argument that is missing may be given by its flag instead.
-        ErrorKind::MissingRequiredArgument => args::without_required_positionals(line.clone())
-            .try_get_matches_from(words)
-            .map_err(|_| error),
-        _ => Err(error),
-    })
+/// The commands with what runs them.
+fn declared_commands() -> impl Iterator<Item = (Command, place::Run)> {
+    answers::commands().into_iter().chain(listing::commands()).chain(files::commands())
 }
 
-/// The commands for files that are declared by hand.
-fn file_commands() -> impl Iterator<Item = (Command, place::Run)> {
-    listing::commands().into_iter().chain(files::commands())
-}
-
-/// Whether a command is declared by hand, and not made from its tool.
-fn is_declared(name: &str) -> bool {
-    OwnLine::is_own(name) || declared(name).is_some()
-}
-
-/// What runs the command of this name, if it is one of them.
-fn declared(name: &str) -> Option<place::Run> {
-    file_commands().find(|(command, _)| command.get_name() == name).map(|(_, run)| run)
-}
-
-/// The commands that are no tools.
+/// All commands but those with a line of their own.
 fn other_commands() -> Vec<Command> {
     let shells = PossibleValuesParser::new(SHELLS).try_map(|name| name.parse::<Shell>());
     let shell = Arg::new(SHELL)
@@ -232,7 +207,7 @@ fn other_commands() -> Vec<Command> {
     let page = Arg::new(PAGE)
         .value_name("COMMAND")
         .help("The command to print the page of; without it, the program");
-    let mut all: Vec<Command> = file_commands().map(|(command, _)| command).collect();
+    let mut all: Vec<Command> = declared_commands().map(|(command, _)| command).collect();
     all.extend([
         tool::call_command(),
         tool::spec_command(),
@@ -290,7 +265,7 @@ fn print_shell_lines(matches: &ArgMatches) -> io::Result<u8> {
 }
 
 fn print_completions(globals: &GlobalFlags, matches: &ArgMatches) -> io::Result<u8> {
-    let mut line = with_value_names(command_line(&standard_specs()), globals);
+    let mut line = with_value_names(command_line(), globals);
     let Some(shell) = matches.get_one::<Shell>(SHELL) else { return Ok(exit::FAILED) };
     let name = line.get_name().to_owned();
     let mut script = Vec::new();
@@ -349,7 +324,7 @@ fn with_value_names(line: Command, globals: &GlobalFlags) -> Command {
     line.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let command = command.mut_args(|argument| match (&*name, argument.get_id().as_str()) {
-            (_, "file_type" | shorts::TYPE_NOT | "type") => argument.value_parser(types.clone()),
+            (_, "type" | "type-not") => argument.value_parser(types.clone()),
             (tool::CALL, tool::TOOL) => argument.value_parser(tools.clone()),
             (MAN, PAGE) => argument.value_parser(commands.clone()),
             _ => argument,
@@ -410,4 +385,18 @@ fn man_page(line: &Command, name: &str) -> Result<Command, Error> {
     // The page of `ripkit search` is called ripkit-search.
     let full = command.get_display_name().unwrap_or(name).to_owned();
     Ok(command.clone().name(full).version(env!("CARGO_PKG_VERSION")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound_and_every_tool_has_its_command() {
+        let line = command_line();
+        for spec in standard_specs() {
+            assert!(line.find_subcommand(spec.command).is_some(), "{}", spec.command);
+        }
+        line.debug_assert();
+    }
 }

@@ -52,11 +52,6 @@ impl OwnLine {
         ALL.into_iter().map(|line| (line.program, line.name))
     }
 
-    /// Whether a command has a line of its own.
-    pub(super) fn is_own(name: &str) -> bool {
-        ALL.iter().any(|line| line.name == name)
-    }
-
     /// The one that the first word names as a program, as through a link.
     pub(super) fn of_program(words: &[OsString]) -> Option<(OwnLine, Typed)> {
         let stem = Path::new(words.first()?).file_stem()?;

@@ -10,7 +10,7 @@ use ripkit_fs::WorkspacePath;
 
 use super::call::{exit_status, run_interruptible};
 use super::flags::GlobalFlags;
-use super::{colour, print};
+use super::print::{self, Printer};
 
 /// What runs a command and returns the exit status.
 pub(super) type Run = fn(&ArgMatches, &GlobalFlags) -> io::Result<u8>;
@@ -61,22 +61,9 @@ impl Place<'_> {
     }
 }
 
-/// Prints an answer; what is no result on standard error.
+/// Prints a whole answer; what is no result on standard error.
 pub(super) fn print_answer(answer: &Answer, globals: &GlobalFlags) -> io::Result<()> {
-    if globals.json {
-        return print::json(answer);
-    }
-    if answer.error().is_some() {
-        print::error_text(answer.body());
-        return Ok(());
-    }
-    if globals.color {
-        print::text(&colour::coloured(answer.body(), answer.details()))?;
-    } else {
-        print::text(&print::terminal_safe(answer.body()))?;
-    }
-    answer.notes().iter().for_each(|note| print::note(note));
-    Ok(())
+    Printer::of_whole(globals).print(answer)
 }
 
 /// Runs `work` with the tools and a call that an interrupt stops; the status is the worst of all.

@@ -57,6 +57,15 @@ impl Printer {
         Printer { form: Form::new(output, globals), stream: Arc::new(Mutex::new(Stream::new())) }
     }
 
+    /// One for answers of calls that it does not make, of which nothing is streamed.
+    pub(super) fn of_whole(globals: &GlobalFlags) -> Printer {
+        let mut printer = Printer::new(OutputFlags::default(), globals);
+        if printer.form == Form::StreamedText {
+            printer.form = Form::Text;
+        }
+        printer
+    }
+
     /// The call to make, which writes to this printer if the form is streamed.
     pub(super) fn call(&self) -> Call {
         match self.form {

@@ -23,7 +23,7 @@ use ripkit::shell::tree::{IgnoreChoice, TreeWalk};
 
 use self::options::{Options, PatternSource, TypeChange};
 use super::call::exit;
-use super::flags::{is_coloured, may_look_up_home};
+use super::flags::{global_excludes, host_name, is_coloured, named_root};
 use super::help;
 use super::own_line::Typed;
 use super::print;
@@ -123,8 +123,7 @@ fn parse_words(typed: &Typed, words: &[OsString]) -> Result<Line, Usage> {
     let matches = command.try_get_matches_from(all).map_err(Usage::Line)?;
     let options = Options::of(&matches).map_err(Usage::Option)?;
     let words = matches.get_many::<OsString>(WORDS).into_iter().flatten().cloned().collect();
-    let variable = env::var_os("RIPKIT_ROOT").filter(|root| !root.is_empty());
-    let root = matches.get_one::<PathBuf>(ROOT).cloned().or(variable.map(PathBuf::from));
+    let root = named_root(matches.get_one(ROOT).cloned());
     Ok(Line { options, words, root, matches })
 }
 
@@ -312,8 +311,7 @@ impl Line {
 
     fn tree(&self, directory: &Path) -> Result<TreeWalk, String> {
         let options = &self.options;
-        // Unlike the library, the program honours ignore files in the home directory.
-        let has_global = !options.no_vcs && !options.no_global && may_look_up_home();
+        let has_global = !options.no_vcs && !options.no_global;
         Ok(TreeWalk {
             ignore: IgnoreChoice {
                 is_fd: false,
@@ -323,7 +321,7 @@ impl Line {
                 needs_repository: !options.no_require_git,
             },
             parents: !options.no_parent,
-            global_excludes: has_global.then(ignore::gitignore::gitconfig_excludes_path).flatten(),
+            global_excludes: has_global.then(global_excludes).flatten(),
             hidden: options.hidden,
             follow: options.follow,
             one_file_system: options.one_file_system,
@@ -425,8 +423,7 @@ fn time(path: &Path, key: SortKey) -> Option<SystemTime> {
 /// What links of paths can name.
 fn link_environment() -> HyperlinkEnvironment {
     let mut environment = HyperlinkEnvironment::new();
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    environment.host(host.map(|host| host.trim().to_owned()));
+    environment.host(Some(host_name()).filter(|host| !host.is_empty()));
     let prefix = env::var("WSL_DISTRO_NAME").ok().map(|name| format!("wsl$/{name}"));
     environment.wsl_prefix(prefix);
     environment

@@ -1,4 +1,4 @@
-//! The commands that call and describe tools: one for each tool, `ripkit call` and `ripkit spec`.
+//! Calls of one tool, and the commands that call and describe any: `ripkit call` and `ripkit spec`.
 
 use std::io;
 use std::time::Instant;
@@ -6,19 +6,14 @@ use std::time::Instant;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command};
 use ripkit::schema::{self, Format};
-use ripkit::shell;
 use ripkit::toolkit::standard_spec;
-use ripkit::{Answer, Call, Effect, Error, ErrorCode, Index, Outcome, Syntax, ToolSpec, Toolkit};
-use serde_json::{Map, Value};
+use ripkit::{Answer, Call, Effect, Error, Index, Outcome, Syntax, ToolSpec, Toolkit};
+use serde_json::Value;
 
-use super::args;
 use super::call::{exit, exit_status, run_interruptible};
-use super::flags::{self, GlobalFlags, OutputFlags};
-use super::help;
-use super::index;
+use super::flags::{GlobalFlags, OutputFlags};
 use super::print::{self, Printer};
-use super::shorts;
-use super::skills;
+use super::{index, input, skills};
 
 pub(super) const CALL: &str = "call";
 pub(super) const TOOL: &str = "name";
@@ -27,57 +22,22 @@ const ARGUMENTS: &str = "arguments";
 pub(super) const SPEC: &str = "spec";
 const FORMAT: &str = "format";
 
-/// The `max_results` of `--all`, if the schema sets no lower maximum.
-const ALL_RESULTS: u64 = u32::MAX as u64;
-
-/// The `max_depth` of `--all`: more levels than a path can have.
-const ALL_LEVELS: u32 = 100_000;
-
-/// The command of one tool, with these aliases.
-pub(super) fn command(spec: &ToolSpec, aliases: Vec<String>) -> Command {
-    let command = Command::new(spec.command)
-        .aliases(aliases)
-        // As in getopt, the last of several values counts.
-        .args_override_self(true)
-        .about(help::about(spec))
-        .long_about(spec.description.clone())
-        .args(args::options(spec))
-        .args(args::named_positionals(spec))
-        .args(index::option(spec))
-        .args(flags::output_options(spec));
-    help::with_layout(command, &args::examples(spec))
-}
-
-/// Calls the tool and prints its answer.
-pub(super) fn run(spec: &ToolSpec, matches: &ArgMatches, globals: GlobalFlags) -> io::Result<u8> {
-    // What another program reads is not cut, unless it is an answer for an agent.
-    let globals = &globals.for_program();
-    match args::parse(spec, matches, &globals.current_dir()) {
-        Ok(args) => answer(spec, matches, globals, args, OutputFlags::parse(matches)),
-        Err(error) => {
-            let answer = Answer::failed(error, &print::shell_format());
-            Printer::new(OutputFlags::parse(matches), globals).print(&answer)?;
-            Ok(exit_status(&answer))
-        }
-    }
-}
-
-/// Calls the tool with these arguments and prints its answer.
+/// Calls the tool with these arguments, of which `null` is none, and prints its answer.
 pub(super) fn answer(
-    spec: &ToolSpec,
+    name: &str,
     matches: &ArgMatches,
     globals: &GlobalFlags,
-    args: Map<String, Value>,
+    mut arguments: Value,
     output: OutputFlags,
 ) -> io::Result<u8> {
+    let given = arguments.as_object_mut().expect("arguments are an object");
+    given.retain(|_, value| {
+        !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty())
+    });
     let printer = Printer::new(output, globals);
     let missing = index::missing_directory(matches);
     let started = Instant::now();
-    let mut call = printer.call();
-    if shorts::globs_are_in_order(&args) {
-        call = shell::with_globs_in_order(call);
-    }
-    let called = call_tool(spec, matches, globals, args, output.quiet, call);
+    let called = call_tool(name, matches, globals, arguments, printer.call());
     let (answer, index) =
         called.unwrap_or_else(|error| (Answer::failed(error, &print::shell_format()), None));
     let elapsed = started.elapsed();
@@ -97,23 +57,19 @@ pub(super) fn answer(
 }
 
 fn call_tool(
-    spec: &ToolSpec,
+    name: &str,
     matches: &ArgMatches,
     globals: &GlobalFlags,
-    mut args: Map<String, Value>,
-    quiet: bool,
+    arguments: Value,
     call: Call,
 ) -> Result<(Answer, Option<Index>), Error> {
-    if globals.read_only && spec.effect != Effect::Read {
-        let message = format!("--read-only leaves out {}, which changes files", spec.command);
-        return Err(Error::new(ErrorCode::ReadOnly, message));
+    if let Some(spec) = standard_spec(name) {
+        globals.check_changes(&spec)?;
+        globals.check_allowed(&spec)?;
     }
-    globals.check_allowed(spec)?;
-    set_limits(&mut args, spec, globals, quiet);
-    let tools = index::for_one_call(open_toolkit(globals, &spec.name)?, matches)?;
+    let tools = index::for_one_call(open_toolkit(globals, name)?, matches)?;
     let tools = tools.with_syntax(Syntax::Shell);
-    let args = Value::Object(args);
-    let answer = run_interruptible(call, |call| tools.call(&spec.name, args, call));
+    let answer = run_interruptible(call, |call| tools.call(name, arguments, call));
     Ok((answer, tools.index().cloned()))
 }
 
@@ -127,20 +83,9 @@ fn open_toolkit(globals: &GlobalFlags, name: &str) -> Result<Toolkit, Error> {
     })
 }
 
-/// All results at all depths with `--all`; one result with `--quiet`, whose answer is the exit status.
-fn set_limits(args: &mut Map<String, Value>, spec: &ToolSpec, globals: &GlobalFlags, quiet: bool) {
-    let Some(schema) = spec.input_schema.pointer("/properties/max_results") else { return };
-    if globals.all {
-        let max = schema.get("maximum").and_then(Value::as_u64).unwrap_or(ALL_RESULTS);
-        args.entry("max_results").or_insert_with(|| max.min(ALL_RESULTS).into());
-        // The only tool that has a default depth.
-        if spec.name == "list_files" {
-            args.entry("max_depth").or_insert(ALL_LEVELS.into());
-        }
-    }
-    if quiet {
-        args.entry("max_results").or_insert(1.into());
-    }
+/// How many results there may be, if not as many as by default: all with `--all`, one with `--quiet`.
+pub(super) fn max_results(globals: &GlobalFlags, output: OutputFlags) -> Option<u64> {
+    if globals.all { Some(u32::MAX.into()) } else { output.quiet.then_some(1) }
 }
 
 /// The command `call`, which takes the JSON that an agent sends and prints the text that it reads.
@@ -169,7 +114,7 @@ fn call_with_json(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Answer,
     let text = |id| matches.get_one::<String>(id).map_or("", String::as_str);
     let name = text(TOOL);
     let args = match text(ARGUMENTS) {
-        "-" => args::standard_input()?,
+        "-" => input::standard_input()?,
         args => args.to_owned(),
     };
     let tools = open_toolkit(globals, name)?;

@@ -61,7 +61,6 @@ mod tests {
         ToolSpec {
             name: name.to_owned(),
             command: "made_up",
-            summary: "",
             aliases: &[],
             description: String::new(),
             input_schema: json!({ "type": "object", "properties": arguments }),

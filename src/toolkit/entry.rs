@@ -219,7 +219,6 @@ impl<T: Tool> AnyTool for T {
         let spec = ToolSpec {
             name: name.to_owned(),
             command: T::COMMAND,
-            summary: T::SUMMARY,
             aliases: T::ALIASES,
             description,
             input_schema,

@@ -200,7 +200,6 @@ impl AnyTool for FunctionTool {
         let spec = ToolSpec {
             name: name.to_owned(),
             command: "",
-            summary: "",
             aliases: &[],
             description: self.description.clone(),
             input_schema: schema::without_formats(&self.arguments),

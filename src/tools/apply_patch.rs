@@ -107,7 +107,6 @@ pub struct ApplyPatch;
 impl Tool for ApplyPatch {
     const NAME: &'static str = "apply_patch";
     const COMMAND: &'static str = "patch";
-    const SUMMARY: &'static str = "Change several files together by a patch";
     const ALIASES: &'static [&'static str] = &["patch", "apply_diff"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] = &[

@@ -81,7 +81,6 @@ pub struct CopyFile;
 impl Tool for CopyFile {
     const NAME: &'static str = "copy_file";
     const COMMAND: &'static str = "cp";
-    const SUMMARY: &'static str = "Copy a file, never onto another";
     const ALIASES: &'static [&'static str] = &["copy", "file_copy"];
     const EFFECT: Effect = Effect::Create;
     const EXAMPLES: &'static [&'static str] = &[

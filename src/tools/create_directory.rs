@@ -61,7 +61,6 @@ pub struct CreateDirectory;
 impl Tool for CreateDirectory {
     const NAME: &'static str = "create_directory";
     const COMMAND: &'static str = "mkdir";
-    const SUMMARY: &'static str = "Make a directory, with those above it";
     const ALIASES: &'static [&'static str] = &["mkdir", "directory_create"];
     const EFFECT: Effect = Effect::Create;
     const IDEMPOTENT: bool = true;

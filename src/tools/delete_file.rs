@@ -78,7 +78,6 @@ pub struct DeleteFile;
 impl Tool for DeleteFile {
     const NAME: &'static str = "delete_file";
     const COMMAND: &'static str = "rm";
-    const SUMMARY: &'static str = "Delete a file, a link or a directory";
     const ALIASES: &'static [&'static str] = &["delete", "file_delete"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] =

@@ -253,7 +253,6 @@ pub struct EditFile;
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
     const COMMAND: &'static str = "edit";
-    const SUMMARY: &'static str = "Replace text in a file that is there exactly once";
     const ALIASES: &'static [&'static str] = &["edit", "file_edit", "str_replace"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] = &[

@@ -163,7 +163,6 @@ pub struct FindFiles;
 impl Tool for FindFiles {
     const NAME: &'static str = "find_files";
     const COMMAND: &'static str = "find";
-    const SUMMARY: &'static str = "Find files by a glob on their names or paths";
     const ALIASES: &'static [&'static str] = &["find", "glob", "search_files"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;

@@ -102,7 +102,6 @@ pub struct ListChanges;
 impl Tool for ListChanges {
     const NAME: &'static str = "list_changes";
     const COMMAND: &'static str = "undo --list";
-    const SUMMARY: &'static str = "List the changes that were made";
     const ALIASES: &'static [&'static str] = &["changes"];
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] = &["{}", r#"{"diff": true}"#];

@@ -128,7 +128,6 @@ pub struct ListDirectory;
 impl Tool for ListDirectory {
     const NAME: &'static str = "list_directory";
     const COMMAND: &'static str = "ls";
-    const SUMMARY: &'static str = "List what is directly in a directory";
     const ALIASES: &'static [&'static str] = &["ls", "directory_list"];
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] = &["{}", r#"{"path": "src"}"#];

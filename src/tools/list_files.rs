@@ -256,7 +256,6 @@ pub struct ListFiles;
 impl Tool for ListFiles {
     const NAME: &'static str = "list_files";
     const COMMAND: &'static str = "list";
-    const SUMMARY: &'static str = "List the files below a directory";
     const ALIASES: &'static [&'static str] = &["list"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;

@@ -134,7 +134,6 @@ impl LoadSkill {
 impl Tool for LoadSkill {
     const NAME: &'static str = "load_skill";
     const COMMAND: &'static str = "skill";
-    const SUMMARY: &'static str = "Print what a skill says, as an agent reads it";
     const ALIASES: &'static [&'static str] = &["activate_skill"];
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] =

@@ -87,7 +87,6 @@ pub struct MoveFile;
 impl Tool for MoveFile {
     const NAME: &'static str = "move_file";
     const COMMAND: &'static str = "mv";
-    const SUMMARY: &'static str = "Move or rename a file or directory, never onto another";
     const ALIASES: &'static [&'static str] = &["move", "rename_file", "file_move"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] = &[

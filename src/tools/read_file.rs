@@ -199,7 +199,6 @@ pub struct ReadFile;
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const COMMAND: &'static str = "read";
-    const SUMMARY: &'static str = "Print a file, or a part of it, with line numbers";
     const ALIASES: &'static [&'static str] = &["read", "file_read", "cat", "view"];
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [&'static str] =

@@ -205,7 +205,6 @@ pub struct Replace;
 
 impl Tool for Replace {
     const NAME: &'static str = "replace";
-    const SUMMARY: &'static str = "Replace the matches of a regular expression in many files";
     const EFFECT: Effect = Effect::Change;
     const LONG: bool = true;
     const EXAMPLES: &'static [&'static str] = &[

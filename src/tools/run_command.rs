@@ -87,7 +87,6 @@ impl RunCommand {
 impl Tool for RunCommand {
     const NAME: &'static str = "run_command";
     const COMMAND: &'static str = "run";
-    const SUMMARY: &'static str = "Run a shell command";
     const ALIASES: &'static [&'static str] = &["bash", "shell", "sh", "execute_command"];
     const EFFECT: Effect = Effect::Execute;
     const LONG: bool = true;

@@ -219,7 +219,6 @@ pub struct Search;
 
 impl Tool for Search {
     const NAME: &'static str = "search";
-    const SUMMARY: &'static str = "Search the contents of files with a regular expression";
     const ALIASES: &'static [&'static str] = &["grep"];
     const EFFECT: Effect = Effect::Read;
     const LONG: bool = true;
@@ -435,8 +434,7 @@ fn walk(
     };
     let include = repaired(&args.include, GlobUse::Files);
     let exclude = repaired(&args.exclude, GlobUse::Entries);
-    let compile = if call.has_globs_in_order() { PathFilter::in_order } else { PathFilter::new };
-    let filter = compile(&include.globs, &exclude.globs, args.file_type.as_slice())?;
+    let filter = PathFilter::new(&include.globs, &exclude.globs, args.file_type.as_slice())?;
     let named = WalkRoots::resolve(context.workspace, args.path.as_slice(), call)?;
     let walk = WalkOptions {
         roots: named.roots,

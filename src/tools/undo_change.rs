@@ -95,7 +95,6 @@ pub struct UndoChange;
 impl Tool for UndoChange {
     const NAME: &'static str = "undo_change";
     const COMMAND: &'static str = "undo";
-    const SUMMARY: &'static str = "Undo changes that were made";
     const ALIASES: &'static [&'static str] = &["undo", "undo_edit"];
     const EFFECT: Effect = Effect::Change;
     const EXAMPLES: &'static [&'static str] =

@@ -115,7 +115,6 @@ pub struct WriteFile;
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
     const COMMAND: &'static str = "write";
-    const SUMMARY: &'static str = "Write a whole file, with the directories above it";
     const ALIASES: &'static [&'static str] = &["write", "file_write"];
     const EFFECT: Effect = Effect::Change;
     const IDEMPOTENT: bool = true;

@@ -35,32 +35,14 @@ pub(crate) enum GlobBase {
 pub(crate) struct PathFilter {
     /// What globs that include are relative to; those that exclude always are to the root.
     base: GlobBase,
-    /// Of those that match a path, the last decides.
-    runs: Vec<GlobRun>,
+    included: Option<PathGlobs>,
+    excluded: Option<PathGlobs>,
     file_types: Option<FileTypes>,
     names_hidden: bool,
-    order: GlobOrder,
     /// If only changed files pass, these.
     changed: Option<Arc<ChangedFiles>>,
     /// What it was made of.
     arguments: [Vec<String>; 3],
-}
-
-/// Globs that stand side by side and all include or all exclude.
-#[derive(Clone, Debug)]
-struct GlobRun {
-    excludes: bool,
-    globs: PathGlobs,
-}
-
-/// Which of several globs that match a path decides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum GlobOrder {
-    /// One that excludes.
-    #[default]
-    ExcludesLast,
-    /// The last one.
-    AsGiven,
 }
 
 impl PathFilter {
@@ -77,30 +59,9 @@ impl PathFilter {
         PathFilter::with_base(GlobBase::Root, include, exclude, file_types)
     }
 
-    /// The same, but of the globs in `include` the last that matches decides, as for `rg -g`. Those in
-    /// `exclude` come after them.
-    pub(crate) fn in_order(
-        include: &[String],
-        exclude: &[String],
-        file_types: &[String],
-    ) -> Result<PathFilter, Error> {
-        let order = GlobOrder::AsGiven;
-        PathFilter::compile((GlobBase::Root, order), include, exclude, file_types)
-    }
-
     /// The same, with `include` relative to `base`.
     pub(crate) fn with_base(
         base: GlobBase,
-        include: &[String],
-        exclude: &[String],
-        file_types: &[String],
-    ) -> Result<PathFilter, Error> {
-        let order = GlobOrder::ExcludesLast;
-        PathFilter::compile((base, order), include, exclude, file_types)
-    }
-
-    fn compile(
-        (base, order): (GlobBase, GlobOrder),
         include: &[String],
         exclude: &[String],
         file_types: &[String],
@@ -111,30 +72,19 @@ impl PathFilter {
             return Err(Error::new(ErrorCode::InvalidPattern, message)
                 .with_hint("Leave out the `!`, or write `\\!` for the character itself."));
         }
-        let signed = |glob: &String| match glob.strip_prefix('!') {
-            Some(glob) => (true, glob.to_owned()),
-            None => (false, glob.clone()),
+        let (negated, included): (Vec<&str>, Vec<&str>) =
+            include.iter().map(String::as_str).partition(|glob| glob.starts_with('!'));
+        let excluded = negated.into_iter().map(|glob| &glob[1..]);
+        let excluded: Vec<&str> = excluded.chain(exclude.iter().map(String::as_str)).collect();
+        let compile = |base, globs: &[&str]| {
+            (!globs.is_empty()).then(|| PathGlobs::new(base, globs)).transpose()
         };
-        let mut globs: Vec<(bool, String)> = include.iter().map(signed).collect();
-        globs.extend(exclude.iter().map(|glob| (true, glob.clone())));
-        if order == GlobOrder::ExcludesLast {
-            // The order among those that exclude, and among the others, makes no difference.
-            globs.sort_by_key(|(excludes, _)| *excludes);
-        }
-        let runs = globs.chunk_by(|(one, _), (other, _)| one == other).map(|run| {
-            let excludes = run[0].0;
-            let texts: Vec<&str> = run.iter().map(|(_, glob)| glob.as_str()).collect();
-            let base = if excludes { GlobBase::Root } else { base };
-            Ok(GlobRun { excludes, globs: PathGlobs::new(base, &texts)? })
-        });
-        let names_hidden =
-            globs.iter().any(|(excludes, glob)| !excludes && PathGlobs::names_hidden(glob));
         Ok(PathFilter {
             base,
-            runs: runs.collect::<Result<_, Error>>()?,
+            included: compile(base, &included)?,
+            excluded: compile(GlobBase::Root, &excluded)?,
             file_types: (!file_types.is_empty()).then(|| FileTypes::new(file_types)).transpose()?,
-            names_hidden,
-            order,
+            names_hidden: included.iter().any(|glob| PathGlobs::names_hidden(glob)),
             changed: None,
             arguments: [include, exclude, file_types].map(<[String]>::to_vec),
         })
@@ -152,9 +102,8 @@ impl PathFilter {
 
     /// Whether both were made of the same arguments, and what passes is determined by these.
     pub(crate) fn is_same(&self, other: &PathFilter) -> bool {
-        let made_of = |filter: &PathFilter| (filter.base, filter.order);
         let is_determined = self.changed.is_none() && other.changed.is_none();
-        is_determined && made_of(self) == made_of(other) && self.arguments == other.arguments
+        is_determined && self.base == other.base && self.arguments == other.arguments
     }
 
     /// The globs to include and to exclude, and the file types, that it was made of.
@@ -164,7 +113,8 @@ impl PathFilter {
 
     /// Whether everything passes.
     pub(crate) fn is_everything(&self) -> bool {
-        self.runs.is_empty() && self.file_types.is_none() && self.changed.is_none()
+        let has_globs = self.included.is_some() || self.excluded.is_some();
+        !has_globs && self.file_types.is_none() && self.changed.is_none()
     }
 
     /// Whether the file passes. `path` is relative to the workspace root; its first `base_len` bytes
@@ -179,20 +129,12 @@ impl PathFilter {
                 return false;
             }
         }
-        let decides = |run: &&GlobRun| run.globs.matches(path, base_len);
-        match self.runs.iter().rev().find(decides) {
-            Some(run) => !run.excludes,
-            None => self.included().next().is_none(),
-        }
+        let matches = |globs: &PathGlobs| globs.matches(path, base_len);
+        !self.excluded.as_ref().is_some_and(matches) && self.included.as_ref().is_none_or(matches)
     }
 
     fn is_changed(&self, path: &[u8]) -> bool {
         self.changed.as_ref().is_none_or(|changed| changed.has(path))
-    }
-
-    /// The globs that include.
-    fn included(&self) -> impl Iterator<Item = &PathGlobs> {
-        self.runs.iter().filter(|run| !run.excludes).map(|run| &run.globs)
     }
 
     /// Whether a file passes that is itself where the walk begins. As in `rg`, what was named is not
@@ -202,18 +144,14 @@ impl PathFilter {
             _ if !self.is_changed(path) => false,
             GlobBase::Root => true,
             GlobBase::SearchedDir => {
-                let mut included = self.included().peekable();
-                included.peek().is_none() || included.any(|globs| globs.matches(path, base_len))
+                self.included.as_ref().is_none_or(|globs| globs.matches(path, base_len))
             }
         }
     }
 
     /// Whether a directory is left out with everything below it.
     pub(crate) fn prunes(&self, path: &[u8], base_len: usize) -> bool {
-        // One that includes decides nothing where none that excludes comes before it.
-        let Some(first) = self.runs.iter().position(|run| run.excludes) else { return false };
-        let mut runs = self.runs[first..].iter().rev();
-        runs.find(|run| run.globs.matches(path, base_len)).is_some_and(|run| run.excludes)
+        self.excluded.as_ref().is_some_and(|globs| globs.matches(path, base_len))
     }
 
     /// Whether an included glob names a file or directory that starts with a dot.
@@ -499,34 +437,6 @@ mod tests {
             let filter = filter(include, exclude, file_types).unwrap();
             assert_eq!(filter.passes(path.as_bytes(), 0), passes, "{include:?} {exclude:?} {path}");
         }
-    }
-
-    #[test]
-    fn of_globs_in_order_the_last_that_matches_decides() {
-        type Globs = &'static [&'static str];
-        let cases: [(Globs, Globs, &str, bool, bool); 10] = [
-            (&["!*.md", "src/**"], &[], "src/a.md", true, false),
-            (&["!*.md", "src/**"], &[], "a.md", false, true),
-            (&["!*.md", "src/**"], &[], "a.rs", false, false),
-            (&["src/**", "!*.md"], &[], "src/a.md", false, true),
-            (&["*.rs", "!src/**", "src/a.rs"], &[], "src/a.rs", true, false),
-            (&["*.rs", "!src/**", "src/a.rs"], &[], "src/b.rs", false, true),
-            (&["!src", "src/**"], &[], "src", false, true),
-            (&["!s*", "src"], &[], "src", true, false),
-            (&["!*.md", "src/**"], &["src/a.md"], "src/a.md", false, true),
-            (&["!*.md", "!*.rs"], &[], "a.py", true, false),
-        ];
-        for (include, exclude, path, passes, prunes) in cases {
-            let owned = |globs: Globs| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
-            let filter = PathFilter::in_order(&owned(include), &owned(exclude), &[]).unwrap();
-            let path = path.as_bytes();
-            let is = (filter.passes(path, 0), filter.prunes(path, 0));
-            assert_eq!(is, (passes, prunes), "{include:?} {exclude:?} {}", path.escape_ascii());
-        }
-        let globs = ["!*.md".to_owned(), "src/**".to_owned()];
-        let unordered = PathFilter::new(&globs, &[], &[]).unwrap();
-        assert!(!unordered.passes(b"src/a.md", 0));
-        assert!(!unordered.is_same(&PathFilter::in_order(&globs, &[], &[]).unwrap()));
     }
 
     #[test]

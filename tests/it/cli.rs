@@ -176,7 +176,7 @@ fn standard_output_carries_results_only() {
             "... (truncated at 1 result), of 5\nTo go on, pass --cursor ",
         ),
         (
-            &["read", "many.txt", "--max-bytes", "10"],
+            &["read", "-n", "many.txt", "--max-bytes", "10"],
             "[Lines 1-1 of 3]\n   1 | to…\n",
             "... (line 1 has 4 bytes and is cut; ripkit search shows windows of it; \
              its next part is at --offset 1, --column 3; go on with --offset 2)\n",
@@ -332,7 +332,7 @@ fn a_replacement_takes_the_short_options_of_a_search() {
             "",
         ),
         (
-            &["replace", "-iwF", "-g*.rs", "-Tmd", "-e", "todo", "$1", "--dry-run"],
+            &["replace", "-iwF", "-g*.rs", "-trust", "-e", "todo", "$1", "--dry-run"],
             0,
             "Would make 1 replacement in src/main.rs\n2: // $1 one\n",
             "",
@@ -368,6 +368,44 @@ fn a_dry_run_shows_and_does_nothing() {
     assert_eq!(status, 0);
     assert!(out.starts_with("Would replace 1 line(s) with 1 line(s) in a.txt\n"), "{out}");
     assert_eq!(fs::read_to_string(root.path().join("a.txt")).expect("a file"), "one\n");
+}
+
+#[test]
+fn a_file_is_read_as_it_is_unless_lines_are_to_be_numbered() {
+    let root = tree();
+    let main = "fn main() {}\n// TODO one\n";
+    let runs: [(&[&str], &str); 6] = [
+        (&["read", "src/main.rs"], main),
+        (&["read", "src/main.rs:2"], "// TODO one\n"),
+        (&["read", "--offset", "-1", "src/main.rs"], "// TODO one\n"),
+        (&["read", "-n", "src/main.rs"], "[2 lines]\n   1 | fn main() {}\n   2 | // TODO one\n"),
+        (&["read", "--outline", "src/main.rs"], "[outline of 2 lines]\n1 fn main() {}\n"),
+        (&["read", "src/main.rs", "notes.md"], "== src/main.rs"),
+    ];
+    for (words, wanted) in runs {
+        let (status, out, error) = run(root.path(), words);
+        assert_eq!((status, error.as_str()), (0, ""), "{words:?}");
+        assert!(out.starts_with(wanted), "{words:?}: {out}");
+    }
+    let (_, out, _) = run(root.path(), &["read", "src/main.rs", "--json"]);
+    assert!(out.contains("   1 | fn main"), "{out}");
+}
+
+#[test]
+fn lines_are_edited_where_the_version_is_known() {
+    let root = tree();
+    let (_, out, _) = run(root.path(), &["read", "notes.md", "--json"]);
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    let version = answer["details"]["version"].as_str().expect("a version");
+    let edit = ["edit", "notes.md", "--lines", "1-1", "--new-text", "-all", "--expected-version"];
+    let (status, out, error) = run(root.path(), &[&edit[..], &[version]].concat());
+    assert_eq!(
+        (status, error.as_str()),
+        (0, "ripkit: note: replaced line 1 of notes.md, `nothing`\n")
+    );
+    assert!(out.ends_with("@@ -1,1 +1,1 @@\n-nothing\n+-all\n"), "{out}");
+    let refused = run(root.path(), &["edit", "notes.md", "--lines", "1-x", "--new-text", ""]);
+    assert!(refused.0 == 2 && refused.2.contains("invalid digit"), "{refused:?}");
 }
 
 #[test]

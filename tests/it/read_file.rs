@@ -495,11 +495,11 @@ mod command {
     fn it_takes_offset_and_limit_and_negative_ones() {
         let workspace = TestWorkspace::new().file("src/a.rs", "1\n2\n3\n4\n");
         let part = "[Lines 2-3 of 4]\n   2 | 2\n   3 | 3\n";
-        prints(&workspace, &["read", "src/a.rs", "--offset", "2", "--limit", "2"], part, "");
+        prints(&workspace, &["read", "-n", "src/a.rs", "--offset", "2", "--limit", "2"], part, "");
         let end = "[Lines 3-4 of 4]\n   3 | 3\n   4 | 4\n";
-        prints(&workspace, &["read", "src/a.rs", "--offset", "-2"], end, "");
-        prints(&workspace, &["read-file", "src/a.rs", "--offset=-2"], end, "");
-        prints(&workspace, &["read", "src/a.rs:3"], end, "");
+        prints(&workspace, &["read", "-n", "src/a.rs", "--offset", "-2"], end, "");
+        prints(&workspace, &["read-file", "-n", "src/a.rs", "--offset=-2"], end, "");
+        prints(&workspace, &["read", "-n", "src/a.rs:3"], end, "");
         let error = "ripkit: src/a.rs has 4 lines; offset 9 is past the end\n";
         prints(&workspace, &["read", "src/a.rs", "--offset", "9"], "", error);
     }

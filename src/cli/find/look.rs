@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{self, FileType, Metadata};
+use std::fs::{FileType, Metadata};
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use ripkit::shell::tree::{Kind, TreeEntry};
 use ripkit::{Error, ErrorCode};
 use ripkit_fs::byte_path::as_path;
 
-use super::super::flags::is_coloured;
+use super::super::flags::{host_name, is_coloured};
 use super::filter::{metadata, name_of};
 use super::template::Template;
 
@@ -165,10 +165,4 @@ fn percent_encoded(path: &Path) -> String {
         }
     }
     text
-}
-
-/// The name of the computer where the system has it in a file; without one, links are local all the same.
-fn host_name() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    name.trim().to_owned()
 }

@@ -2,10 +2,8 @@
 //! files. These are answers of the tool, which takes some of the options.
 
 use clap::{Arg, ArgAction, ArgMatches};
-use ripkit::ToolSpec;
 use ripkit::shell::search::{Boundary, Case, Context, Mode, SortKey};
-use ripkit::toolkit::standard_spec;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::flags::{GlobalFlags, OutputFlags};
 use super::super::{index, tool};
@@ -92,18 +90,14 @@ pub(super) fn run(line: &Line) -> Result<u8, String> {
             "--{other} does not go with --index, --cursor, --enclosing, --versions and --changed"
         ));
     }
-    let spec: ToolSpec = standard_spec(super::NAME).expect("the tool has the name of the command");
     let globals = GlobalFlags::parse(matches).for_program();
-    let args = arguments(line, matches, &globals)?;
-    let output = OutputFlags::of_search(line.options.quiet, line.options.stats);
-    tool::answer(&spec, matches, &globals, args, output).map_err(|error| error.to_string())
+    let output = OutputFlags::new(line.options.quiet, line.options.stats, false);
+    let mut args = arguments(line, matches, &globals)?;
+    args["max_results"] = json!(tool::max_results(&globals, output));
+    tool::answer(super::NAME, matches, &globals, args, output).map_err(|error| error.to_string())
 }
 
-fn arguments(
-    line: &Line,
-    matches: &ArgMatches,
-    globals: &GlobalFlags,
-) -> Result<Map<String, Value>, String> {
+fn arguments(line: &Line, matches: &ArgMatches, globals: &GlobalFlags) -> Result<Value, String> {
     let options = &line.options;
     let mut words = line.words.iter().map(|word| word.to_string_lossy().into_owned());
     let mut patterns = Vec::new();
@@ -141,7 +135,7 @@ fn arguments(
         Mode::Count => "count",
         _ => "content",
     };
-    let args = json!({
+    Ok(json!({
         "pattern": patterns,
         "path": here.to_root_relative(words.collect()),
         "include": here.globs_from_root(json!(included)),
@@ -172,8 +166,5 @@ fn arguments(
         "no_ignore": options.no_vcs,
         "versions": matches.get_flag(VERSIONS),
         "cursor": matches.get_one::<String>(CURSOR),
-    });
-    let Value::Object(mut args) = args else { unreachable!("it is written above") };
-    args.retain(|_, value| !value.is_null() && *value != json!([]));
-    Ok(args)
+    }))
 }

@@ -1,0 +1,32 @@
+//! What a command reads besides its command line.
+
+use std::fs;
+use std::io::{self, Read};
+
+use ripkit::{Error, ErrorCode};
+
+/// The text of a file, or of standard input for `-`, which must be UTF-8.
+pub(super) fn text_of(path: &str) -> Result<String, Error> {
+    if path == "-" {
+        return standard_input();
+    }
+    fs::read_to_string(path).map_err(|reason| failed(path, reason))
+}
+
+/// All of standard input, which must be UTF-8.
+pub(super) fn standard_input() -> Result<String, Error> {
+    let mut text = String::new();
+    let read = io::stdin().lock().read_to_string(&mut text);
+    read.map(|_| text).map_err(|reason| {
+        failed("standard input", reason).with_hint("Only UTF-8 text can be passed on.")
+    })
+}
+
+fn failed(what: &str, reason: io::Error) -> Error {
+    let code = match reason.kind() {
+        io::ErrorKind::InvalidData => ErrorCode::NotText,
+        io::ErrorKind::NotFound => ErrorCode::FileNotFound,
+        _ => ErrorCode::IoError,
+    };
+    Error::new(code, format!("cannot read {what}: {reason}")).because(reason)
+}
