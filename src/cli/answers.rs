@@ -38,7 +38,7 @@ fn list_command() -> Command {
         number("max-depth", "Levels to list [default: 3; with --pattern, all]"),
         number("max-results", "At most so many results [default: 200]"),
         flag("no-hidden", None, "No names with a leading dot"),
-        flag("changed", None, "Only files that differ from git's index or are untracked"),
+        flag("changed", None, "Only files that differ from git's index, or untracked"),
         flag("no-ignore", None, "Also ignored files"),
         valued("sort", None, "BY", "By path, or the last modified first [default: path]")
             .value_parser(["path", "modified"])
