@@ -59,15 +59,15 @@ says() {
 }
 
 cd "$scratch"
-says 'src/main.rs:2:// TODO one' --root /tree search TODO </dev/null
-says 'src/main.rs:2:// TODO one' --root /tree search 'T[OD]+ (one|two)' --threads 4 </dev/null
+says 'src/main.rs:2:// TODO one' --root /tree search -n TODO </dev/null
+says 'src/main.rs:2:// TODO one' --root /tree search -n 'T[OD]+ (one|two)' --threads 4 </dev/null
 says '+// TODO two' --root /tree edit src/main.rs --old-text one --new-text two </dev/null
-says '2 | // TODO two' --root /tree read src/main.rs </dev/null
+says '2 | // TODO two' --root /tree read -n src/main.rs </dev/null
 says 'Created new/deep.txt' --root /tree write new/deep.txt - <<<'hello'
 says 'src/main.rs' --root /tree list </dev/null
-says 'src/main.rs' --root /tree find '**/*.rs' </dev/null
+says 'src/main.rs' --root /tree find -g '*.rs' </dev/null
 says 'notes.md' --root /tree ls </dev/null
-says 'tree/notes.md:1:nothing' search '^nothing$' </dev/null
+says 'tree/notes.md:1:nothing' search -n '^nothing$' </dev/null
 
 # The end of its input ends the server, so it gets time to answer before.
 slowly() { cat "$scratch/messages" && sleep 2; }
@@ -94,7 +94,7 @@ for words in 'search TODO' 'skills list'; do
 done
 
 # Command lines whose parsing differs in a build with optimization.
-for words in 'list -0' 'find -0 **/*.rs' 'search --files -0'; do
+for words in 'list -0' 'find -0 -e rs' 'search --files -0'; do
     # shellcheck disable=SC2086
     env -i "$root/ripkit" --root "$root/tree" $words </dev/null | tr '\0' '\n' |
         grep -qx 'src/main.rs' || fail "$words: no src/main.rs"

@@ -94,6 +94,7 @@ impl From<ExitStatus> for Ending {
 ///
 /// # Errors
 /// Those of starting it.
+#[cfg(feature = "cli")]
 pub(crate) fn run_to_end(
     words: &[OsString],
     keeps_output: bool,

@@ -55,7 +55,7 @@ tests/packages/debian.sh base "$archive" "$archive.sha256" "$scratch/your" -- "
     sha256sum --check --quiet ripkit-*.sha256
     ${commands[0]}
     ${commands[1]} >found
-    test \"\$(cat found)\" = 'main.rs:2:// TODO one'
+    test \"\$(cat found)\" = 'main.rs:// TODO one'
     cp ripkit-*/ripkit /usr/local/bin
     ripkit --root your/project edit main.rs --old-text one --new-text two
     ripkit --root your/project search 'TODO two' --json | grep -q '\"matches\":1'

@@ -46,7 +46,7 @@ mkdir "$scratch/tree"
 printf 'fn main() {}\n// TODO one\n' >"$scratch/tree/main.rs"
 # Where the program of the repository is built, which other checks use: it must not stay there.
 mv "$target/debug/ripkit" "$scratch/ripkit"
-found="$("$scratch/ripkit" --root "$scratch/tree" search TODO)"
+found="$("$scratch/ripkit" --root "$scratch/tree" search -n TODO)"
 [ "$found" = 'main.rs:2:// TODO one' ] || fail "found $found"
 # Its documentation includes files of the package.
 CARGO_TARGET_DIR="$target" cargo doc --quiet --locked --no-deps --lib

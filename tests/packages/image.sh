@@ -58,7 +58,7 @@ says() {
     printf '   docker run ripkit %s\n' "$*"
 }
 
-says 'src/main.rs:2:// TODO one' "$user" search TODO </dev/null
+says 'src/main.rs:2:// TODO one' "$user" search -n TODO </dev/null
 says '+// TODO two' 0:0 edit src/main.rs --old-text one --new-text two </dev/null
 says 'cannot write src/main.rs: Permission denied' "$user" edit src/main.rs --old-text two --new-text one </dev/null
 # The end of its input ends the server, so it gets time to answer before.

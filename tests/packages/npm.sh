@@ -26,7 +26,7 @@ printf "# TODO: write\n" >notes.md
 printf "node_modules\n" >.gitignore
 
 npm install --no-audit --no-fund ../ripkit-*.tgz
-npx ripkit search TODO >found
+npx ripkit search -n TODO >found
 
 grep -qx "notes.md:1:# TODO: write" found
 node --input-type=module -e "

@@ -15,7 +15,7 @@ after(() => fs.rmSync(root, { recursive: true }));
 
 test('npx runs it, with its output and status', () => {
   const run = (...args) => spawnSync('npx', ['--no-install', 'ripkit', ...args, '--root', root], { encoding: 'utf8' });
-  const found = run('search', 'milk');
+  const found = run('search', '-n', 'milk');
   assert.deepEqual([found.status, found.stdout], [0, 'notes.md:1:buy milk\n'], found.stderr);
   assert.equal(run('search', 'beer').status, 1);
   assert.equal(run('serach', 'milk').status, 2);

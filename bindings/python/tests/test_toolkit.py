@@ -398,9 +398,11 @@ ripkit.Tool(paint)
             ({"ü": 1}, '{"ü": 1}', {"ü": 1}),
             (ripkit.ToolResult("text", data=[1]), "text", [1]),
         ]
+        def giving(returned: Any) -> ripkit.Tool:
+            return ripkit.Tool(lambda: returned, name="own")
+
         for returned, text, data in results:
-            own = ripkit.Tool(lambda returned=returned: returned, name="own")
-            answer = self.tools(own).call("own")
+            answer = self.tools(giving(returned)).call("own")
             self.assertEqual((answer.text, answer.data), (text, data))
         image = ripkit.ToolResult("see", images=[("image/png", b"\x89PNG")])
         answer = self.tools(ripkit.Tool(lambda: image, name="own")).call("own")
