@@ -641,10 +641,11 @@ impl Session {
                 let error = RpcError::internal("the call failed unexpectedly");
                 framing::encode_line(&Response::error(Some(&id), &error))
             });
+            // Before the answer can be seen: its id may come again from then on.
+            self.stop.lock().running.remove(&id);
             if let Ok(line) = line {
                 self.answer(&id, line);
             }
-            self.stop.lock().running.remove(&id);
         }
     }
 

