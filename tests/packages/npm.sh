@@ -33,7 +33,7 @@ node --input-type=module -e "
     import { Toolkit } from \"ripkit\";
     console.log((await new Toolkit().call(\"search\", { pattern: \"TODO\" })).text);
 " >found
-printf "notes.md\n1:# TODO: write\n" | diff - found
+printf "notes.md\n1:# TODO: write\nnot searched: 1 ignored directory\n" | diff - found
 
 # A client of the server, whose input ends when it had time to answer.
 cat >messages <<END

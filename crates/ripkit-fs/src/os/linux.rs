@@ -578,7 +578,8 @@ fn to_stat(stat: &rustix::fs::Stat) -> Stat {
         modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
         changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
         identity: Identity { device: stat.st_dev, inode: stat.st_ino },
-        links: stat.st_nlink,
+        #[allow(clippy::useless_conversion, reason = "it has 32 bits on ARM")]
+        links: u64::from(stat.st_nlink),
         mode: stat.st_mode & 0o7777,
     }
 }
