@@ -137,7 +137,6 @@ pub struct Call {
     change: ripkit_fs::Call,
     on_progress: Option<OnProgress>,
     text: Option<TextStream>,
-    exact_lines: bool,
     data: Option<Arc<dyn Any + Send + Sync>>,
     part: Option<PartRole>,
 }
@@ -201,19 +200,6 @@ impl Call {
     pub fn with_text(mut self, text: TextStream) -> Call {
         self.text = Some(text);
         self
-    }
-
-    /// Keeps matching lines byte for byte, with their offsets, so that they can be printed as the
-    /// events of `rg --json`. With [`Call::with_text`], these events are streamed instead of the
-    /// text. Default: lines are kept as shown.
-    pub fn with_exact_lines(mut self) -> Call {
-        self.exact_lines = true;
-        self
-    }
-
-    /// Whether matching lines are kept byte for byte.
-    pub fn keeps_exact_lines(&self) -> bool {
-        self.exact_lines
     }
 
     /// Records what a search or a listing finds in one part of a tree, besides answering. A cursor is that
@@ -330,7 +316,6 @@ impl fmt::Debug for Call {
             .field("change", &self.change)
             .field("on_progress", &self.on_progress.is_some())
             .field("text", &self.text.is_some())
-            .field("exact_lines", &self.exact_lines)
             .finish_non_exhaustive()
     }
 }

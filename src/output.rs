@@ -161,7 +161,7 @@ pub struct ScanStats {
     /// Files with a NUL byte whose names are those of texts, and the first of them.
     #[serde(skip)]
     pub(crate) nul_texts: (u64, Option<String>),
-    /// Bytes of text that were searched; of large files only where exact lines are kept.
+    /// Bytes of text that were searched; of large files only where they are read in order.
     #[serde(skip)]
     pub(crate) bytes: u64,
 }

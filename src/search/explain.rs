@@ -200,7 +200,6 @@ impl Explainer<'_> {
             context: (0, 0),
             sort: Sort::Path,
             stream: None,
-            raw_lines: false,
             versions: false,
             cursor: None,
             is_listed: true,

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Range;
 
 use grep_matcher::Match;
 use schemars::JsonSchema;
@@ -72,9 +71,6 @@ pub struct FileMatches {
     /// The path of the file that was searched, if `path` leads there through a link.
     #[serde(skip)]
     pub(super) resolved_path: Option<Vec<u8>>,
-    /// The number of bytes of text that were searched.
-    #[serde(skip)]
-    pub(super) searched_bytes: u64,
     /// The search ended at the first NUL byte.
     #[serde(skip)]
     pub(super) stopped_at_nul: bool,
@@ -98,7 +94,6 @@ pub(super) struct RecordedFile {
     defining: Vec<DefinitionLine>,
     path_bytes: Option<Vec<u8>>,
     resolved_path: Option<Vec<u8>>,
-    searched_bytes: u64,
     stopped_at_nul: bool,
 }
 
@@ -276,14 +271,6 @@ pub(super) struct MatchLines {
     text: String,
     spans: Vec<[usize; 2]>,
     entries: Vec<LineEntry>,
-    /// One per entry, if requested; a program that takes events has no parts.
-    #[serde(skip)]
-    raw: Vec<RawEntry>,
-    /// The bytes of these, and the spans of their matches.
-    #[serde(skip)]
-    raw_bytes: Vec<u8>,
-    #[serde(skip)]
-    raw_spans: Vec<Match>,
     /// The number of the last line that was written.
     last: Option<u64>,
 }
@@ -357,46 +344,16 @@ impl LineKind {
     }
 }
 
-/// A line with its exact bytes, as it is stored.
-#[derive(Clone, Debug)]
-struct RawEntry {
-    number: u64,
-    offset: u64,
-    /// Where the line is in the bytes of all lines.
-    bytes: Range<usize>,
-    /// Where the spans are among those of all lines.
-    spans: Option<Range<usize>>,
-    joined: bool,
-}
-
-/// A line with its exact bytes, for programs.
-#[derive(Clone, Debug)]
-pub(super) struct RawLine<'a> {
-    /// The number of the line, from 1.
-    pub(super) number: u64,
-    /// The byte offset of the line in the text of the file, without byte order mark.
-    pub(super) offset: u64,
-    /// The line with its line end.
-    pub(super) bytes: &'a [u8],
-    /// The spans of the matches that begin in this line, which may end in a later line of the same
-    /// block; `None` for context.
-    pub(super) spans: Option<&'a [Match]>,
-}
-
 /// A matching line from the searcher.
 #[derive(Debug)]
 pub(super) struct MatchedLine<'a> {
     /// The number of the line, from 1.
     pub(super) number: u64,
-    /// The byte offset of the line in the text of the file.
-    pub(super) offset: u64,
     /// The line with its line end.
     pub(super) bytes: &'a [u8],
     pub(super) spans: LineSpans,
     /// The line is not a result but context of the last one.
     pub(super) past_cap: bool,
-    /// The line follows another line of the same block.
-    pub(super) joined: bool,
 }
 
 /// How lines are formatted.
@@ -419,15 +376,9 @@ pub(super) struct AppendStats {
 }
 
 impl MatchLines {
-    /// Adds a matching line; with `keep_raw`, also its exact bytes.
-    pub(super) fn push_match(
-        &mut self,
-        format: LineFormat<'_>,
-        matched: MatchedLine<'_>,
-        keep_raw: bool,
-    ) {
-        let MatchedLine { number, offset, bytes, spans, past_cap, joined } = matched;
-        let LineSpans { mut spans, continued, more } = spans;
+    /// Adds a matching line.
+    pub(super) fn push_match(&mut self, format: LineFormat<'_>, matched: MatchedLine<'_>) {
+        let MatchedLine { number, bytes, spans: LineSpans { spans, more }, past_cap } = matched;
         let text = without_line_end(bytes);
         // Empty matches within the line end become one.
         let mut shown: Vec<(usize, usize)> = spans
@@ -454,15 +405,6 @@ impl MatchLines {
         };
         let kind = if past_cap { LineKind::PastCap } else { LineKind::Match };
         self.push_entry(number, content, column, spans_start, kind, more_spans);
-        if keep_raw {
-            // As in ripgrep, an empty match after a line without a line end does not count.
-            spans.retain(|span| span.start() < bytes.len());
-            if joined && continued {
-                // It is listed with the line in which it begins.
-                spans.remove(0);
-            }
-            self.push_raw(number, offset, bytes, Some(&spans), joined);
-        }
     }
 
     /// Adds a match in a piece of a long line. Whether the line has more matches is not known.
@@ -483,36 +425,10 @@ impl MatchLines {
         self.push_entry(line, content, column, spans_start, LineKind::Match, true);
     }
 
-    /// Adds a line of context; with `keep_raw`, also its exact bytes.
-    pub(super) fn push_context(
-        &mut self,
-        format: LineFormat<'_>,
-        number: u64,
-        offset: u64,
-        bytes: &[u8],
-        keep_raw: bool,
-    ) {
+    /// Adds a line of context.
+    pub(super) fn push_context(&mut self, format: LineFormat<'_>, number: u64, bytes: &[u8]) {
         let text = clip::window(without_line_end(bytes), &[], format.line_bytes).text;
         self.push_line(format, number, LineKind::Context, &text);
-        if keep_raw {
-            self.push_raw(number, offset, bytes, None, false);
-        }
-    }
-
-    fn push_raw(
-        &mut self,
-        number: u64,
-        offset: u64,
-        bytes: &[u8],
-        spans: Option<&[Match]>,
-        joined: bool,
-    ) {
-        let (start, spans_start) = (self.raw_bytes.len(), self.raw_spans.len());
-        self.raw_bytes.extend_from_slice(bytes);
-        self.raw_spans.extend_from_slice(spans.unwrap_or_default());
-        let (bytes, ends) = (start..self.raw_bytes.len(), self.raw_spans.len());
-        let spans = spans.map(|_| spans_start..ends);
-        self.raw.push(RawEntry { number, offset, bytes, spans, joined });
     }
 
     fn push_line(&mut self, format: LineFormat<'_>, number: u64, kind: LineKind, text: &str) {
@@ -520,47 +436,21 @@ impl MatchLines {
         self.push_entry(number, content, 0, self.spans.len(), kind, false);
     }
 
-    /// The exact bytes of the lines, if they were kept.
-    pub(super) fn raw(&self) -> impl Iterator<Item = RawLine<'_>> {
-        self.raw.iter().map(|entry| self.raw_line(entry))
-    }
-
-    /// The same in blocks: a line of context, or a block of matching lines.
-    pub(super) fn raw_blocks(&self) -> impl Iterator<Item = Vec<RawLine<'_>>> {
-        let blocks = self.raw.chunk_by(|_, next| next.joined);
-        blocks.map(|block| block.iter().map(|entry| self.raw_line(entry)).collect())
-    }
-
-    fn raw_line(&self, entry: &RawEntry) -> RawLine<'_> {
-        RawLine {
-            number: entry.number,
-            offset: entry.offset,
-            bytes: &self.raw_bytes[entry.bytes.clone()],
-            spans: entry.spans.clone().map(|spans| &self.raw_spans[spans]),
-        }
-    }
-
     /// Gives back memory that many lines reserved for more. Those of a file may wait long for those of
     /// others.
     pub(super) fn shrink(&mut self) {
         if self.memory() > LARGE {
             self.text.shrink_to_fit();
-            self.raw_bytes.shrink_to_fit();
             self.spans.shrink_to_fit();
-            self.raw_spans.shrink_to_fit();
             self.entries.shrink_to_fit();
-            self.raw.shrink_to_fit();
         }
     }
 
     /// The memory that the lines take, in bytes.
     fn memory(&self) -> usize {
         self.text.capacity()
-            + self.raw_bytes.capacity()
             + self.spans.capacity() * size_of::<[usize; 2]>()
-            + self.raw_spans.capacity() * size_of::<Match>()
             + self.entries.capacity() * size_of::<LineEntry>()
-            + self.raw.capacity() * size_of::<RawEntry>()
     }
 
     /// Appends the matches of a block whose line numbers start after `lines_before` lines: those
@@ -725,7 +615,6 @@ impl MatchLines {
         let dropped = dropped.min(ends.len());
         let Some(cut) = dropped.checked_sub(1).and_then(|last| ends.get(last)) else { return };
         self.entries.drain(..dropped);
-        self.raw.drain(..dropped.min(self.raw.len()));
         self.text.drain(..*cut);
         for entry in &mut self.entries {
             entry.end -= cut;
@@ -744,7 +633,6 @@ impl MatchLines {
         let spans = self.entries.get(entries).map_or(self.spans.len(), |next| next.spans_start);
         self.spans.truncate(spans);
         self.entries.truncate(entries);
-        self.raw.truncate(entries);
         let end = self.entries.last().map_or(0, |last| last.end);
         self.text.truncate(end);
     }

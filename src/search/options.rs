@@ -86,8 +86,6 @@ pub(crate) struct SearchOptions {
     pub(crate) versions: bool,
     /// Whether a stream gets results only.
     pub(crate) results_only: bool,
-    /// Whether the exact bytes of lines are kept too.
-    pub(crate) raw_lines: bool,
     /// Receives results as they are found; the report then contains none.
     pub(crate) stream: Option<TextStream>,
     /// Identifies the query in cursors.
@@ -180,12 +178,7 @@ impl SearchOptions {
 
     /// Which spans of the matches in lines are needed, if any.
     pub(super) fn span_limits(&self) -> Option<SpanLimits> {
-        if self.invert {
-            return None;
-        }
-        let all = SpanLimits { max: usize::MAX, within: usize::MAX };
-        let shown = SpanLimits { max: MAX_SPANS, within: self.limits.line_bytes };
-        let are_told = self.stream.is_none();
-        if self.raw_lines { Some(all) } else { are_told.then_some(shown) }
+        let are_told = !self.invert && self.stream.is_none();
+        are_told.then_some(SpanLimits { max: MAX_SPANS, within: self.limits.line_bytes })
     }
 }

@@ -14,7 +14,6 @@ use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
 use crate::output::{COUNTING_TIME, Outcome, Output, ScanStats, Truncation, continuation};
 use crate::search::alternative::{Alternative, NoFiles, Reading};
 use crate::search::definition_hint::{DefinitionHint, DefinitionLine};
-use crate::search::json::{self, MatchStats};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{DEFAULT_RESULTS, OutputMode, SearchOptions};
@@ -89,9 +88,6 @@ pub struct SearchOutput {
     /// The notices about files whose results were streamed.
     #[serde(skip)]
     streamed_notices: String,
-    /// The sums of the JSON events that were streamed.
-    #[serde(skip)]
-    streamed_stats: MatchStats,
     /// Whether it is the first page of results for a model.
     #[serde(skip)]
     is_first: bool,
@@ -138,8 +134,6 @@ struct ReportFormat {
     streamed: bool,
     truncation: Option<Truncation>,
     text_bytes: usize,
-    /// Whether JSON events are streamed instead of text.
-    json_events: bool,
     /// Whether results only are streamed, and notices are kept.
     results_only: bool,
     /// Whether sums by directory may stand for counts of files: not where more of these are asked for than by
@@ -161,9 +155,6 @@ impl Output for SearchOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        if self.format.json_events {
-            return Ok(());
-        }
         let mode = self.format.mode;
         let is_whole = format.syntax() == Syntax::Json;
         if let Some(reason) = self.as_text.as_ref().filter(|_| is_whole) {
@@ -446,7 +437,6 @@ impl ReportBuilder {
             streamed: false,
             truncation: None,
             text_bytes: options.limits.text_bytes,
-            json_events: options.raw_lines && options.stream.is_some(),
             results_only: options.results_only,
             may_sum: options.mode == OutputMode::Count
                 && options.counts_on()
@@ -745,9 +735,7 @@ impl ReportBuilder {
         let is_first = !std::mem::replace(&mut self.report.format.streamed, true);
         let separator = if is_first { "" } else { separator };
         let notices = file.notices(mode);
-        let written = if self.report.format.json_events {
-            json::write(&file, &mut self.report.streamed_stats, stream)
-        } else if self.report.format.results_only {
+        let written = if self.report.format.results_only {
             self.report.streamed_notices.push_str(&notices);
             stream.write(format_args!("{separator}{}", file.results(mode)))
         } else {

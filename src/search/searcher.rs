@@ -122,8 +122,7 @@ impl Visitor for FileSearcher {
         let totals = self.index_reader.as_ref()?.exclude_all(files)?;
         let reports = self.options.mode == OutputMode::FilesWithoutMatch;
         let options = &self.options;
-        let counts_large =
-            options.has_context() || options.pattern.is_multiline() || options.raw_lines;
+        let counts_large = options.has_context() || options.pattern.is_multiline();
         // These are counted one by one.
         if totals.max_text_bytes() > WHOLE && counts_large
             || self.may_exceed_multiline_limit(totals.max_text_bytes())
@@ -251,8 +250,7 @@ impl FileSearcher {
             Excluded::Text(bytes) => {
                 stats.files += 1;
                 // A search in blocks does not count bytes.
-                let is_counted =
-                    bytes <= WHOLE || self.options.pattern.is_multiline() || self.options.raw_lines;
+                let is_counted = bytes <= WHOLE || self.options.pattern.is_multiline();
                 stats.bytes += if is_counted { bytes } else { 0 };
             }
         }
@@ -375,7 +373,6 @@ impl FileSearcher {
         }
         found.stats.skipped.binary += u64::from(nul.is_some() && !is_named);
         let mut file = FileMatches {
-            searched_bytes: searched as u64,
             binary_offset: nul.map(|offset| offset as u64),
             stopped_at_nul: searched < text.len(),
             ..FileMatches::default()
@@ -494,7 +491,7 @@ impl FileSearcher {
         // In pieces of a long line, matches are not counted.
         let in_order =
             options.invert || options.mode == OutputMode::Values || options.counts_matches;
-        if utf16 || in_order || self.options.raw_lines || self.options.has_context() {
+        if utf16 || in_order || self.options.has_context() {
             return self.search_stream(worker, &file, &path, control, found);
         }
         self.search_blocks(worker, file, &path, control, found)
@@ -539,7 +536,7 @@ impl FileSearcher {
         Ok(())
     }
 
-    /// Searches a large file from start to end, for context lines, raw lines and UTF-16.
+    /// Searches a large file from start to end, for context lines and UTF-16.
     fn search_stream(
         &self,
         worker: &mut SearchWorker,
@@ -583,7 +580,6 @@ impl FileSearcher {
             found.stats.warnings.push(warning);
         }
         if self.is_result(count, interrupted, binary || searched.is_err()) {
-            result.searched_bytes = reader.offset;
             result.stopped_at_nul = binary;
             if self.options.versions {
                 result.version = Some(large_file::version(file)?);

@@ -171,8 +171,7 @@ impl<'a> LineSink<'a> {
                 return false;
             }
         }
-        let offset = found.absolute_byte_offset();
-        self.push(MatchedLine { number, offset, bytes, spans, past_cap, joined: false });
+        self.push(MatchedLine { number, bytes, spans, past_cap });
         !self.interrupted
     }
 
@@ -188,7 +187,7 @@ impl<'a> LineSink<'a> {
         let begins = range.start..range.end + usize::from(is_open);
         let text = buffer.get(..ahead).unwrap_or(buffer);
         let mut finder = SpanFinder::new(self.matcher, text, begins, self.keeps_going);
-        let (mut start, mut joined) = (range.start, false);
+        let mut start = range.start;
         for (number, bytes) in (first..).zip(found.lines()) {
             if number.is_multiple_of(CHECK_EVERY) {
                 self.interrupted |= !(self.keeps_going)();
@@ -204,7 +203,6 @@ impl<'a> LineSink<'a> {
                 LineRole::Result => false,
                 LineRole::Context => true,
             };
-            let offset = found.absolute_byte_offset() + (line.start - range.start) as u64;
             let spans = match self.span_limits(bytes) {
                 Some(limits) if line.end == range.end => finder.in_last_line(line, limits),
                 Some(limits) => finder.in_line(line, limits),
@@ -213,8 +211,7 @@ impl<'a> LineSink<'a> {
             if finder.is_interrupted() && !self.keep_interrupted_line(past_cap) {
                 return false;
             }
-            self.push(MatchedLine { number, offset, bytes, spans, past_cap, joined });
-            joined = true;
+            self.push(MatchedLine { number, bytes, spans, past_cap });
         }
         !self.interrupted
     }
@@ -309,7 +306,7 @@ impl<'a> LineSink<'a> {
     }
 
     fn push(&mut self, line: MatchedLine<'_>) {
-        self.file.lines.push_match(self.format(), line, self.options.raw_lines);
+        self.file.lines.push_match(self.format(), line);
     }
 
     fn format(&self) -> LineFormat<'a> {
@@ -394,8 +391,7 @@ impl Sink for LineSink<'_> {
         let is_seen = number <= self.after_line
             || (self.count == 0 && *line.kind() == SinkContextKind::After);
         if !is_seen {
-            let (offset, raw) = (line.absolute_byte_offset(), self.options.raw_lines);
-            self.file.lines.push_context(self.format(), number, offset, line.bytes(), raw);
+            self.file.lines.push_context(self.format(), number, line.bytes());
         }
         Ok(true)
     }

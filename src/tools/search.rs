@@ -250,8 +250,8 @@ impl Tool for Search {
 
     fn run(&self, context: &ToolContext<'_>, args: SearchArgs) -> Result<SearchOutput, Error> {
         let call = context.within(args.timeout_ms);
-        // At a shell, a search means what it means to ripgrep, and so do events.
-        let is_exact = context.format.syntax() == Syntax::Shell || context.call.keeps_exact_lines();
+        // At a shell, a search means what it means to ripgrep.
+        let is_exact = context.format.syntax() == Syntax::Shell;
         let line_ends = if is_exact { LineEnds::LineFeed } else { LineEnds::Both };
         let first = match options(context, &args, line_ends, &call) {
             Err(refused)
@@ -301,12 +301,6 @@ pub(super) fn options(
     line_ends: LineEnds,
     call: &Call,
 ) -> Result<SearchOptions, Error> {
-    let raw_lines = context.call.keeps_exact_lines();
-    if raw_lines && args.output != OutputMode::Content {
-        let message = "events tell of lines, and output is not \"content\"";
-        return Err(Error::new(ErrorCode::InvalidArgument, message)
-            .with_hint("Leave output out, or the events."));
-    }
     let newest_first = args.sort == Sort::Modified;
     let pattern = pattern(context, args, line_ends)?;
     let (mut walk, notes) = walk(context, args, call)?;
@@ -325,8 +319,8 @@ pub(super) fn options(
     let cursor = cursor.transpose()?;
     let max_results = at_least_one("max_results", args.max_results)?;
     let max_results = max_results.min(context.limits.results) as u64;
-    // Without a cap, and for programs, lines come in path order.
-    let is_listed = args.output == OutputMode::Content && (raw_lines || max_results > MAX_PAGE);
+    // Without a cap, lines come in path order.
+    let is_listed = args.output == OutputMode::Content && max_results > MAX_PAGE;
     // Of a file that was asked for by itself, or with a number of lines, the next page shows more.
     let is_one_file = matches!(walk.roots.as_slice(), [root] if !root.is_directory());
     // As in ripgrep.
@@ -343,12 +337,11 @@ pub(super) fn options(
         invert: args.invert,
         sort: args.sort,
         context: context_lines(args),
-        enclosing: args.enclosing && args.output == OutputMode::Content && !raw_lines,
+        enclosing: args.enclosing && args.output == OutputMode::Content,
         max_results,
         max_per_file: max_per_file.map_or(u64::MAX, |lines| lines as u64),
         counts_matches: counts_blocks,
         versions: args.versions,
-        raw_lines,
         stream: context.call.text().cloned(),
         binary: false,
         notes,

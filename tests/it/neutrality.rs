@@ -209,7 +209,7 @@ fn call_of(number: u64) -> Call {
             let hasty = Hasty { left: 200, cancel: cancel.clone() };
             call.with_cancel(cancel).with_text(TextStream::new(Arc::new(Mutex::new(hasty))))
         }
-        7 => call.with_exact_lines().with_progress(|_| ()),
+        7 => call.with_progress(|_| ()),
         _ => call,
     }
 }

@@ -5,15 +5,15 @@ const FORMAT: LineFormat<'static> = LineFormat { path: "a.rs", line_bytes: 40, g
 fn push(lines: &mut MatchLines, number: u64, bytes: &[u8], spans: &[(usize, usize)]) {
     let spans = spans.iter().map(|&(start, end)| Match::new(start, end)).collect();
     let spans = LineSpans { spans, ..LineSpans::default() };
-    let matched = MatchedLine { number, offset: 0, bytes, spans, past_cap: false, joined: false };
-    lines.push_match(FORMAT, matched, false);
+    let matched = MatchedLine { number, bytes, spans, past_cap: false };
+    lines.push_match(FORMAT, matched);
 }
 
 fn sample() -> MatchLines {
     let mut lines = MatchLines::default();
-    lines.push_context(FORMAT, 1, 0, b"before", false);
+    lines.push_context(FORMAT, 1, b"before");
     push(&mut lines, 2, b"one two", &[(0, 3), (4, 7)]);
-    lines.push_context(FORMAT, 3, 0, b"between", false);
+    lines.push_context(FORMAT, 3, b"between");
     push(&mut lines, 9, b"first", &[(0, 5)]);
     push(&mut lines, 10, b"second", &[(0, 6)]);
     lines
@@ -135,9 +135,8 @@ pub(in crate::search) fn file_of(path: &str, lines: u64) -> FileMatches {
     let mut file = FileMatches { path: path.to_owned(), total: lines, ..FileMatches::default() };
     for number in 1..=lines {
         let spans = LineSpans::default();
-        let (offset, past_cap, joined) = (0, false, false);
-        let matched = MatchedLine { number, offset, bytes: b"x", spans, past_cap, joined };
-        file.lines.push_match(format, matched, false);
+        let matched = MatchedLine { number, bytes: b"x", spans, past_cap: false };
+        file.lines.push_match(format, matched);
     }
     file
 }
