@@ -64,7 +64,8 @@ pub struct Parts(Vec<(String, Result<Record, Missing>)>);
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     pub(crate) reason: String,
-    pub(crate) why: Incomplete,
+    /// What the answer is incomplete by; none if nothing of what there is is missing.
+    pub(crate) why: Option<Incomplete>,
 }
 
 impl Parts {
@@ -86,12 +87,13 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds a part that did not answer. The answer names it with the reason, and is incomplete.
+    /// Adds a part that did not answer. The answer names it with the reason, and is incomplete; or only
+    /// names it, if there is no `why`, since the part has nothing of what the call asks for.
     pub fn add_missing(
         &mut self,
         name: impl Into<String>,
         reason: impl Into<String>,
-        why: Incomplete,
+        why: Option<Incomplete>,
     ) {
         self.0.push((name.into(), Err(Missing { reason: reason.into(), why })));
     }
@@ -106,7 +108,7 @@ impl Parts {
                 let found = record.found.get(step).map(|found| serde_json::from_str(found.get()));
                 found.transpose().map_err(|error| Missing {
                     reason: format!("its record cannot be read: {error}"),
-                    why: Incomplete::Unavailable,
+                    why: Some(Incomplete::Unavailable),
                 })
             };
             (name.as_str(), part.as_ref().map_err(Missing::clone).and_then(read))

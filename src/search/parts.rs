@@ -187,8 +187,8 @@ pub(super) fn merge(
             Ok(Some(search)) => search,
             Ok(None) => continue,
             Err(missing) => {
-                builder.missing(part, missing.reason);
-                incomplete = incomplete.or(Some(missing.why));
+                builder.missing(part, missing.reason, missing.why.is_some());
+                incomplete = incomplete.or(missing.why);
                 continue;
             }
         };

@@ -692,14 +692,15 @@ impl ReportBuilder {
         self.counts.as_ref().is_some_and(|counts| counts.is_over)
     }
 
-    /// Notes that a part of the tree is missing here, for this reason.
-    pub(super) fn missing(&mut self, name: &str, reason: String) {
+    /// Notes that a part of the tree is missing here, for this reason; and whether it would have results.
+    pub(super) fn missing(&mut self, name: &str, reason: String, has_results: bool) {
         if self.report.truncated {
             // What is shown is whole; only the count is not.
             self.count_behind(Behind { is_over: true, ..Behind::default() });
         } else {
             self.report.receipt.unreadable(name.to_owned(), reason);
-            (self.has_gap, self.is_missing) = (true, true);
+            self.has_gap |= has_results;
+            self.is_missing |= has_results;
         }
     }
 

@@ -86,8 +86,10 @@ pub(super) fn merge(parts: &Parts, options: &ListOptions) -> (ListReport, EmptyL
             Ok(None) => continue,
             Err(missing) => {
                 report.stats.unreadable(name.to_owned(), missing.reason);
-                report.incomplete = report.incomplete.or(Some(missing.why));
-                gap = gap.or(Some(report.entries.len()));
+                if missing.why.is_some() {
+                    report.incomplete = report.incomplete.or(missing.why);
+                    gap = gap.or(Some(report.entries.len()));
+                }
                 continue;
             }
         };

@@ -189,7 +189,7 @@ impl Trees {
                 continue;
             }
             if missing.contains(name) {
-                parts.add_missing(*name, "it is gone", Incomplete::Unavailable);
+                parts.add_missing(*name, "it is gone", Some(Incomplete::Unavailable));
                 continue;
             }
             let recorder = Recorder::of_parts(named.iter().cloned());
@@ -201,7 +201,7 @@ impl Trees {
             // A pattern that is refused may be found as plain text in another part.
             let is_refused = answer.error_code() == Some(ErrorCode::InvalidPattern);
             if answer.is_error() && !is_refused {
-                parts.add_missing(*name, answer.text(), Incomplete::Unavailable);
+                parts.add_missing(*name, answer.text(), Some(Incomplete::Unavailable));
             } else {
                 parts.add(*name, &recorder.finish()).unwrap();
             }

@@ -125,7 +125,8 @@ impl NativeToolkit {
     }
 
     /// The answer of a tool over parts of a tree. Each has its name, what it recorded, and nothing; or its
-    /// name, why it did not answer in words, and as `incomplete` has it.
+    /// name, why it did not answer in words, and as `incomplete` has it; or `absent` for a part that has
+    /// nothing of what the call names.
     fn merge(
         &self,
         py: Python<'_>,
@@ -137,9 +138,10 @@ impl NativeToolkit {
         for (part, found, why) in parts {
             match why.as_str() {
                 "" => merged.add(part, &found).map_err(|error| of_error(py, &error))?,
-                "cancelled" => merged.add_missing(part, found, Incomplete::Cancelled),
-                "timeout" => merged.add_missing(part, found, Incomplete::Timeout),
-                _ => merged.add_missing(part, found, Incomplete::Unavailable),
+                "cancelled" => merged.add_missing(part, found, Some(Incomplete::Cancelled)),
+                "timeout" => merged.add_missing(part, found, Some(Incomplete::Timeout)),
+                "absent" => merged.add_missing(part, found, None),
+                _ => merged.add_missing(part, found, Some(Incomplete::Unavailable)),
             }
         }
         let call = Call::default().with_parts(merged);

@@ -169,55 +169,15 @@ class Toolkit:
         once if the call still waits for a thread. `progress` is called on the thread of the event loop, with
         the context variables of the task.
         """
-        # They take longer to load than all the rest, and few hosts need them.
-        import asyncio
-        import threading
-
         _check_call(cancel, progress, timeout)
-        loop = asyncio.get_running_loop()
-        context = contextvars.copy_context()
-        token = CancelToken() if cancel is None else cancel.child()
-        failures: list[BaseException] = []
+        raw = _json(arguments)
 
-        def report(files: int, results: int) -> None:
-            try:
-                # Reports that were under way when one failed are dropped.
-                if progress is not None and not failures:
-                    progress(files, results)
-            except BaseException as failure:
-                failures.append(failure)
-                token.cancel()
+        def call(
+            token: CancelToken, reports: Optional[Progress], host: "tuple[contextvars.Context, Any]"
+        ) -> Answer:
+            return self._native.call(name, raw, token, reports, timeout, id, host)
 
-        def forward(files: int, results: int) -> None:
-            loop.call_soon_threadsafe(report, files, results, context=context)
-
-        # Taken once, by the thread that begins the call or by the task that gives it up before.
-        start = threading.Lock()
-
-        def run(arguments: str) -> Answer:
-            if not start.acquire(blocking=False):
-                raise asyncio.CancelledError
-            reports = None if progress is None else forward
-            return self._native.call(
-                name, arguments, token, reports, timeout, id, (context, loop)
-            )
-
-        future = loop.run_in_executor(None, run, _json(arguments))
-        try:
-            answer = await asyncio.shield(future)
-        except asyncio.CancelledError:
-            token.cancel()
-            if start.acquire(blocking=False):
-                future.cancel()
-                raise
-            await asyncio.wait([future])
-            if not future.cancelled():
-                # Otherwise the loop reports that nobody asked for it.
-                future.exception()
-            raise
-        if failures:
-            raise failures[0]
-        return answer
+        return await in_executor(call, cancel, progress)
 
     def specs(self, format: Format = "mcp") -> list[dict[str, Any]]:
         """The descriptions of all tools, for the `tools` of a request.
@@ -263,6 +223,62 @@ class Toolkit:
 
     def __repr__(self) -> str:
         return f"<ripkit.Toolkit over {self.root!r}>"
+
+
+async def in_executor(
+    call: "Callable[[CancelToken, Optional[Progress], tuple[contextvars.Context, Any]], Answer]",
+    cancel: Optional[CancelToken],
+    progress: Optional[Progress],
+) -> Answer:
+    """Makes a call on a thread of the event loop's executor, as `Toolkit.acall` says.
+
+    call: gets the token that stops it, what takes its reports, and the context and loop of the caller.
+    """
+    # They take longer to load than all the rest, and few hosts need them.
+    import asyncio
+    import threading
+
+    loop = asyncio.get_running_loop()
+    context = contextvars.copy_context()
+    token = CancelToken() if cancel is None else cancel.child()
+    failures: list[BaseException] = []
+
+    def report(files: int, results: int) -> None:
+        try:
+            # Reports that were under way when one failed are dropped.
+            if progress is not None and not failures:
+                progress(files, results)
+        except BaseException as failure:
+            failures.append(failure)
+            token.cancel()
+
+    def forward(files: int, results: int) -> None:
+        loop.call_soon_threadsafe(report, files, results, context=context)
+
+    # Taken once, by the thread that begins the call or by the task that gives it up before.
+    start = threading.Lock()
+
+    def run() -> Answer:
+        if not start.acquire(blocking=False):
+            raise asyncio.CancelledError
+        return call(token, None if progress is None else forward, (context, loop))
+
+    future = loop.run_in_executor(None, run)
+    try:
+        answer = await asyncio.shield(future)
+    except asyncio.CancelledError:
+        token.cancel()
+        if start.acquire(blocking=False):
+            future.cancel()
+            raise
+        await asyncio.wait([future])
+        if not future.cancelled():
+            # Otherwise the loop reports that nobody asked for it.
+            future.exception()
+        raise
+    if failures:
+        raise failures[0]
+    return answer
 
 
 def _with_tools(

@@ -4,6 +4,7 @@ Copies of the tree are the roots of a cluster on this machine. For each number o
 start, and of a warm query the median of the whole, of its slowest part, and of what is added to that.
 """
 
+import logging
 import os
 import shutil
 import statistics
@@ -15,7 +16,7 @@ from typing import Any
 
 import ray
 
-import ripkit.ray._cluster
+import ripkit.ray._cluster as cluster
 from ripkit.ray import Cluster
 from ripkit.ray._part import Part
 
@@ -56,9 +57,10 @@ def ms(seconds: float) -> str:
 
 
 def main(tree: str, pattern: str = "needle_that_is_nowhere") -> None:
-    ripkit.ray._cluster.Part = Timed  # type: ignore[misc]
-    ray.init(num_cpus=2, object_store_memory=100 << 20, logging_level="error", include_dashboard=False)
-    empty = ray.remote(Nothing).options(num_cpus=0).remote()
+    setattr(cluster, "Part", Timed)
+    ray.init(num_cpus=2, object_store_memory=100 << 20, logging_level=logging.ERROR, include_dashboard=False)
+    empty: Any = ray.remote(Nothing).options(num_cpus=0)
+    empty = empty.remote()
     print(f"an actor without tools: {mebibytes(ray.get(empty.ready.remote())):.0f} MiB")
     with tempfile.TemporaryDirectory() as base:
         for parts in (1, 2, 4, 8, 16):

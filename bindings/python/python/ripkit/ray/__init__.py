@@ -9,7 +9,6 @@ Each directory is a root with an actor of its own, on the node that has it. Path
 of the root. The guide is `docs/cluster.md`.
 """
 
-from ._answer import Answer, Hit, Image
-from ._cluster import Cluster, ClusterTools, Root
+from ._cluster import Cluster, ClusterTools, Hit, Root
 
-__all__ = ["Answer", "Cluster", "ClusterTools", "Hit", "Image", "Root"]
+__all__ = ["Cluster", "ClusterTools", "Hit", "Root"]

@@ -1,7 +1,5 @@
 """The roots of a cluster, and calls over all of them."""
 
-import asyncio
-import functools
 import json
 import os
 import posixpath
@@ -17,8 +15,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 import ripkit
 
-from .._toolkit import Format, Progress, _json
-from ._answer import Answer, Hit, of_error, of_native
+from .._answer import Answer, of_parts
+from .._toolkit import Format, Progress, _check_call, _check_list, _json, in_executor
 from ._part import TOOLS, Part, Recorded, expand
 
 POLL = 0.05
@@ -27,9 +25,6 @@ POLL = 0.05
 MARGIN = 0.25
 """How much earlier than the call its parts end, in seconds, so that what they have found arrives; of a
 short call a tenth."""
-
-START = 60.0
-"""How long a node may take to name its directories or to open one, in seconds."""
 
 START = 60.0
 """How long a node may take to name its directories or to open one, in seconds."""
@@ -44,6 +39,10 @@ COUNTED_ENTRIES = 20_001
 """A listing counts this many entries behind the end of a page."""
 
 
+WHY = {"CANCELLED": "cancelled", "FILE_NOT_FOUND": "absent", "TIMEOUT": "timeout"}
+"""Why a root has no results, by the code of its failure; for all others it is `unavailable`."""
+
+
 class Root(NamedTuple):
     """Directories of some nodes."""
 
@@ -51,6 +50,19 @@ class Root(NamedTuple):
     """A directory, or a glob of directories."""
     labels: Mapping[str, str] = {}
     """The labels that a node has if it serves them. Default: every node may."""
+
+
+class Hit(NamedTuple):
+    """A matching line."""
+
+    path: str
+    """The path, which begins with the name of the root."""
+    line: int
+    """The number of the line, from 1."""
+    text: str
+    """The line without its end; of a long one a window around the first match."""
+    column: Optional[int]
+    """The byte in the line where the first match begins, from 1."""
 
 
 class _Served(NamedTuple):
@@ -92,16 +104,15 @@ class Cluster:
         """
         if isinstance(roots, (str, Root)):
             raise TypeError("roots is a list of directories")
-        if isinstance(deny, str):
-            raise TypeError("deny is a list of globs")
+        _check_list("deny", "globs", deny)
         self._patterns = [root if isinstance(root, Root) else Root(root) for root in roots]
         self._rules = {
             "deny": list(deny),
             "deny_hard_links": deny_hard_links,
             "no_outer_ignores": no_outer_ignores,
         }
-        self._options = {"text_style": text_style, "limits": dict(limits or {})}
-        self._part_options = {**self._options, "index": index, "threads": threads}
+        options: dict[str, Any] = {"text_style": text_style, "limits": dict(limits or {})}
+        self._part_options = {**options, "index": index, "threads": threads}
         self._actor_options = {
             "num_cpus": 0,
             "max_restarts": -1,
@@ -117,7 +128,7 @@ class Cluster:
             tools=TOOLS,
             skills=(),
             index="off",
-            **self._options,
+            **options,
         )
         try:
             if not self.refresh():
@@ -173,7 +184,7 @@ class Cluster:
         # Before Ray has started here, it knows no nodes.
         if not ray.is_initialized():
             ray.init()
-        alive = (node for node in ray.nodes() if node["Alive"])
+        alive = (node for node in _nodes() if node["Alive"])
         tasks = {}
         for node in sorted(alive, key=lambda node: str(node["NodeID"])):
             has = node.get("Labels", {})
@@ -227,28 +238,27 @@ class Cluster:
         The answer is that of one toolkit over the directory above all roots, had they one. A root that
         does not answer is named in it, and it is `incomplete`. Failures are answers too.
         """
+        _check_call(cancel, progress, timeout)
         raw = _json(arguments)
-        native = self._whole._native
         try:
-            tool, read, seconds = json.loads(native.read_call(name, raw))
+            tool, read, seconds = json.loads(self._whole._native.read_call(name, raw))
         except ripkit.Error:
-            # The native call says the same as an answer.
-            return of_native(native.call(name, raw, None, None, None, None))
+            # The call says the same as an answer.
+            return self._whole.call(name, raw)
         deadline = time.monotonic() + min(seconds, seconds if timeout is None else timeout)
         cancel = ripkit.CancelToken() if cancel is None else cancel
         served = dict(self._served)
         paths = _by_root(read.get("path"))
         for root in paths.keys() - served.keys():
             # It fails, and says which roots there are.
-            wrong = json.dumps({**read, "path": paths[root][0]})
-            return of_native(native.call(name, wrong, None, None, None, None))
+            return self._whole.call(name, {**read, "path": paths[root][0]})
         if tool == "read_file" and len(paths) != 1:
-            return of_error("INVALID_ARGUMENT", "path: a call reads files of one root")
+            return _failed("INVALID_ARGUMENT", "path: a call reads files of one root")
         if len(paths) == 1:
             (root,) = paths
             return self._alone(root, served[root], (name, raw), _Wait(deadline, cancel))
         wait = _Wait(deadline, cancel, progress)
-        return self._merged((name, raw, read), (served, paths), wait)
+        return self._merged((tool, raw, read), (served, paths), wait)
 
     def _alone(
         self, root: str, part: _Served, called: tuple[str, str], wait: "_Wait"
@@ -262,8 +272,7 @@ class Cluster:
         if isinstance(found, Answer):
             return found
         reason, why = found
-        code = {"cancelled": "CANCELLED", "timeout": "TIMEOUT"}.get(why, "IO_ERROR")
-        return of_error(code, f"{root}: {reason}")
+        return _failed(_code(why), f"{root}: {reason}")
 
     def _merged(
         self,
@@ -301,10 +310,14 @@ class Cluster:
                 parts.append((root, found.record, ""))
             else:
                 failures.append(found.failure)
-                parts.append((root, found.failure.data["message"], "unavailable"))
+                if found.failure.code == "FILE_NOT_FOUND" and name != "search":
+                    # Paths are searched also if others are missing, but not listed.
+                    return found.failure
+                why = WHY.get(found.failure.code or "", "unavailable")
+                parts.append((root, found.failure.data["message"], why))
         if len(failures) == len(parts):
             return failures[0]
-        return of_native(self._whole._native.merge(name, raw, parts))
+        return self._whole._native.merge(name, raw, parts)
 
     async def acall(
         self,
@@ -317,17 +330,14 @@ class Cluster:
     ) -> Answer:
         """As `call`, on a thread of the event loop's executor. If the task is cancelled, so is the call.
         `progress` is called on the thread of the event loop."""
-        token = ripkit.CancelToken() if cancel is None else cancel.child()
-        loop = asyncio.get_running_loop()
-        report = progress and functools.partial(loop.call_soon_threadsafe, progress)
-        call = functools.partial(
-            self.call, name, arguments, cancel=token, progress=report, timeout=timeout
-        )
-        try:
-            return await loop.run_in_executor(None, call)
-        except asyncio.CancelledError:
-            token.cancel()
-            raise
+        _check_call(cancel, progress, timeout)
+
+        def call(token: ripkit.CancelToken, reports: Optional[Progress], _: object) -> Answer:
+            return self.call(
+                name, arguments, cancel=token, progress=reports, timeout=timeout
+            )
+
+        return await in_executor(call, cancel, progress)
 
     def search(
         self, pattern: str, *, timeout: Optional[float] = None, **arguments: Any
@@ -347,10 +357,9 @@ class Cluster:
                 for found in file.get("matches", ()):
                     yield Hit(file["path"], found["line"], found["text"], found.get("column"))
             if why := answer.data.get("incomplete"):
-                code = {"cancelled": "CANCELLED", "timeout": "TIMEOUT"}.get(why, "IO_ERROR")
                 trouble = answer.data["receipt"].get("trouble", ())
                 reasons = (f"{entry['path']}: {entry['reason']}" for entry in trouble)
-                raise ripkit.Error(code, f"not everything was searched: {', '.join(reasons) or why}")
+                raise ripkit.Error(_code(why), f"not everything was searched: {', '.join(reasons) or why}")
             if not (cursor := answer.data.get("cursor")):
                 return
             arguments["cursor"] = cursor
@@ -461,6 +470,22 @@ def _result(task: Any) -> Any:
         return f"its actor does not answer ({type(error).__name__})", "unavailable"
     except ray.exceptions.RayError as error:
         return f"its actor failed ({type(error).__name__})", "unavailable"
+
+
+def _code(why: str) -> str:
+    """The code of a call that is incomplete by this."""
+    return {"cancelled": "CANCELLED", "timeout": "TIMEOUT"}.get(why, "IO_ERROR")
+
+
+def _failed(code: str, message: str) -> Answer:
+    """The answer of a call that failed."""
+    data = json.dumps({"code": code, "message": message})
+    return of_parts(f"{message} [{code}]", code, [], [], data)
+
+
+def _nodes() -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return nodes
 
 
 def _walked(name: str) -> bytes:

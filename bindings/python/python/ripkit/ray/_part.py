@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, Optional, TypeVar
 
 import ripkit
 
-from ._answer import Answer, of_native
-
 Result = TypeVar("Result")
 
 TOOLS = ("search", "list_files", "find_files", "read_file")
@@ -26,7 +24,7 @@ class Recorded(NamedTuple):
     """How many files were looked at."""
     counted: int
     """How many results were found or counted."""
-    failure: Optional[Answer]
+    failure: Optional[ripkit.Answer]
     """The answer, if it is a failure."""
 
 
@@ -41,7 +39,7 @@ class Part:
         only = ["/*", "!/" + re.sub(r"([\\*?\[\]{}!# ])", r"\\\1", name)]
         deny = [*rules.get("deny", ()), *only]
         workspace = ripkit.Workspace(above, read_only=True, **{**rules, "deny": deny})
-        self._native = ripkit.Toolkit(workspace, tools=TOOLS, skills=(), **options)._native
+        self._tools = ripkit.Toolkit(workspace, tools=TOOLS, skills=(), **options)
 
     async def ready(self) -> int:
         """The id of the process, when the root is open."""
@@ -53,9 +51,10 @@ class Part:
         """What a call over several roots finds in this one."""
 
         def call(token: ripkit.CancelToken) -> Recorded:
-            answer, record = self._native.record(name, arguments, list(parts), token, seconds)
+            native = self._tools._native
+            answer, record = native.record(name, arguments, list(parts), token, seconds)
             if answer.is_error:
-                return Recorded(record, 0, 0, of_native(answer))
+                return Recorded(record, 0, 0, answer)
             data = answer.data
             total = data.get("total") or data.get("matches", 0)
             if isinstance(total, dict):
@@ -64,10 +63,10 @@ class Part:
 
         return await _cancellable(call)
 
-    async def call(self, name: str, arguments: str, seconds: float) -> Answer:
+    async def call(self, name: str, arguments: str, seconds: float) -> ripkit.Answer:
         """The answer of a call over this root alone."""
         return await _cancellable(
-            lambda token: of_native(self._native.call(name, arguments, token, None, seconds, None))
+            lambda token: self._tools.call(name, arguments, cancel=token, timeout=seconds)
         )
 
 
