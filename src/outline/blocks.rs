@@ -64,6 +64,24 @@ impl<'a> Definition<'a> {
         line[..end].trim_ascii_end()
     }
 
+    /// The name of a function; of anything else, the first line up to its name, without modifiers.
+    pub(crate) fn brief(&self) -> &'a [u8] {
+        if self.is_named_function() {
+            return self.name;
+        }
+        let line = self.line();
+        let rest = if self.kind == Kind::Container { after_modifiers(line) } else { line };
+        let end = memchr::memmem::find(rest, self.name).map(|at| at + self.name.len());
+        match end {
+            Some(end) if !self.name.is_empty() => &rest[..end],
+            _ => rest,
+        }
+    }
+
+    pub(crate) fn is_named_function(&self) -> bool {
+        self.kind == Kind::Function && !self.name.is_empty()
+    }
+
     /// Whether an outline leaves it out.
     pub(crate) fn is_value(&self) -> bool {
         self.kind == Kind::Value
@@ -206,6 +224,9 @@ const MORE_KEYWORDS: [&str; 17] = [
 
 /// Words in column 0 before the name of a constant, a macro or an alias.
 const VALUES: [&str; 8] = ["const", "static", "let", "var", "val", "typedef", "define", "alias"];
+
+/// Words between two values.
+const OPERATORS: [&str; 7] = ["as", "is", "in", "of", "and", "or", "instanceof"];
 
 /// Definitions around statements, not around methods.
 const FUNCTIONS: [&str; 14] = [
@@ -662,7 +683,9 @@ fn defined_name<'a>(keyword: &[u8], behind: &'a [u8]) -> Option<&'a [u8]> {
     let next = rest[end..].trim_ascii_start().first();
     let is_assigned =
         next == Some(&b'=') && keyword != b"type" && keyword != b"def" && keyword != b"typealias";
-    (!name.is_empty() && !name[0].is_ascii_digit() && !is_assigned).then_some(name)
+    // `def as Type`, where `def` is a variable; a function may be named so.
+    let is_operator = contains(&OPERATORS, name) && !matches!(next, Some(b'(' | b'<'));
+    (!name.is_empty() && !name[0].is_ascii_digit() && !is_assigned && !is_operator).then_some(name)
 }
 
 /// The name before the first parenthesis. Where that is a macro, such as `SYSCALL_DEFINE2(open, ..`,

@@ -30,6 +30,9 @@ pub(crate) const MAX_ROWS: usize = 300;
 /// The maximum length of the line of a definition, in bytes.
 const MAX_LINE: usize = 100;
 
+/// How many bytes of such lines an outline has at most; where there are more, it has kinds and names instead.
+const MAX_LINES: usize = 2000;
+
 /// The maximum number of places of one name.
 const MAX_PLACES: usize = 40;
 
@@ -57,7 +60,8 @@ pub struct OutlineRow {
     pub last: u64,
     /// How many definitions are around it.
     pub depth: usize,
-    /// Its first line, as far as it names what is defined.
+    /// Its first line, as far as it names what is defined; in a long outline, its kind and name, or the name
+    /// of a function: `class Foo`, `bar()`.
     pub text: String,
 }
 
@@ -73,7 +77,7 @@ pub(crate) struct Outline {
 
 impl Outline {
     /// At most `max_rows` definitions from the line `from` on. Where there are more, those nested
-    /// deepest are left out first.
+    /// deepest are left out first. Where their lines are long, names stand for them.
     pub(crate) fn of(all: &[Definition<'_>], from: u64, max_rows: usize) -> Outline {
         let wanted = all.iter().filter(|found| !found.is_value() && found.last() >= from);
         let wanted: Vec<_> = wanted.collect();
@@ -81,7 +85,11 @@ impl Outline {
         let deepest = wanted.iter().map(|found| found.depth()).max().unwrap_or(0);
         let depth = (0..=deepest).rev().find(|depth| count(*depth) <= max_rows).unwrap_or(0);
         let mut shown = wanted.iter().filter(|found| found.depth() <= depth);
-        let rows = shown.by_ref().take(max_rows).map(|found| OutlineRow::of(found)).collect();
+        let taken: Vec<_> = shown.by_ref().take(max_rows).collect();
+        let mut rows: Vec<_> = taken.iter().map(|found| OutlineRow::of(found)).collect();
+        if rows.iter().map(|row| row.text.len()).sum::<usize>() > MAX_LINES {
+            rows = taken.iter().map(|found| OutlineRow::brief(found)).collect();
+        }
         let next = shown.next().map(|found| found.first());
         Outline { rows, nested: wanted.len() - count(depth), next }
     }
@@ -89,8 +97,18 @@ impl Outline {
 
 impl OutlineRow {
     fn of(found: &Definition<'_>) -> OutlineRow {
-        let line = String::from_utf8_lossy(found.line());
-        let text = clip::ellipsize(&line, MAX_LINE).into_owned();
+        OutlineRow::with(found, &String::from_utf8_lossy(found.line()))
+    }
+
+    /// `14-30   bar()`, `12-80 class Foo`.
+    fn brief(found: &Definition<'_>) -> OutlineRow {
+        let text = String::from_utf8_lossy(found.brief());
+        let call = if found.is_named_function() { "()" } else { "" };
+        OutlineRow::with(found, &format!("{text}{call}"))
+    }
+
+    fn with(found: &Definition<'_>, text: &str) -> OutlineRow {
+        let text = clip::ellipsize(text, MAX_LINE).into_owned();
         OutlineRow { first: found.first(), last: found.last(), depth: found.depth(), text }
     }
 

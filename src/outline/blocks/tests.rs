@@ -207,6 +207,11 @@ describe(\"a\", () => {
 export default function App() {
 }
 interface Props { a: string }
+function late(def: Props) {
+  const all = (
+    def as { options: Id }
+  );
+}
 type Id = string;
 ";
     let expected = [
@@ -216,7 +221,8 @@ type Id = string;
         "14-16 export const make = async ({ a, b }: Props) =>",
         "20-21 export default function App()",
         "22-22 interface Props { a: string }",
-        "23-23 = Id",
+        "23-27 function late(def: Props)",
+        "28-28 = Id",
     ];
     assert_eq!(outline("a.ts", typescript), expected);
 }
