@@ -173,6 +173,11 @@ impl ShownFiles {
         }
     }
 
+    /// The version of a file that was last shown or written.
+    pub(crate) fn last_seen(&self, path: &WorkspacePath) -> Option<Version> {
+        self.get(path.relative()).map(|known| known.version)
+    }
+
     fn get(&self, path: &[u8]) -> Option<Shown> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).files.get(path).copied()
     }

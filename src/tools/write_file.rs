@@ -165,7 +165,16 @@ impl Tool for WriteFile {
                 }
             }
             (None, Some(shown)) if guard.size().is_some() && guard.content() != Some(new) => {
-                shown.check_overwrite(guard.path(), guard.content().map(Version::of))?;
+                let current = guard.content().map(Version::of);
+                if let Err(error) = shown.check_overwrite(guard.path(), current) {
+                    let known = shown.last_seen(guard.path()).filter(|seen| Some(*seen) != current);
+                    let known =
+                        known.and_then(|seen| context.earlier_content(guard.path(), seen.into()));
+                    return Err(match known.zip(guard.content()) {
+                        Some((known, present)) => changed_since(&error, &known, present),
+                        None => error,
+                    });
+                }
             }
             _ => {}
         }

@@ -472,8 +472,14 @@ fn the_guard_lets_only_what_was_read_be_overwritten() {
     text_of(&plain, "write_file", &write("changed\n"));
     let changed = refused(&tools, "write_file", &write("new\n"));
     let now = ripkit::workspace::Version::of(b"changed\n").short();
-    let why = format!("a.txt has changed since it was read: its version is {now}; nothing was");
-    assert!(changed.starts_with(&why), "{changed}");
+    assert_eq!(
+        changed,
+        format!(
+            "a.txt has changed since it was read: its version is {now}; nothing was written. Since then:\n\
+             --- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-all\n+changed\nIf your change still fits, \
+             repeat it with the version that the file has now. [CONFLICT]"
+        )
+    );
     let expected = json!({ "path": "a.txt", "content": "new\n", "expected_version": now });
     text_of(&tools, "write_file", &expected);
     text_of(&tools, "write_file", &json!({ "path": "b.txt", "content": "new\n" }));
