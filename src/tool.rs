@@ -10,14 +10,18 @@ use serde_json::Value;
 
 use crate::arguments::impl_wire_names;
 use crate::context::{Call, Limits};
-use crate::error::Error;
+use crate::error::{Error, ErrorCode};
 use crate::index::{Index, IndexView};
 use crate::output::Output;
 use crate::pool::Pool;
+use crate::read::file_reference;
 use crate::shown_files::{self, ShownFiles};
-use crate::text_format::TextFormat;
+use crate::text_format::{Syntax, TextFormat};
 use crate::walk::{DirSource, Scope};
-use ripkit_fs::{VersionToken, Workspace, WorkspacePath};
+use ripkit_fs::{Access, VersionToken, Workspace, WorkspacePath};
+
+/// For how many paths of one call that do not exist others are looked for.
+const MAX_MEANT: usize = 4;
 
 /// A tool: a name, typed arguments, typed output and a function between them.
 ///
@@ -164,6 +168,27 @@ impl ToolContext<'_> {
     /// The same, as the source of directories for a walk.
     pub(crate) fn dir_source(&self) -> Option<Arc<dyn DirSource>> {
         self.index_view().map(|view| Arc::new(view) as Arc<dyn DirSource>)
+    }
+
+    /// The paths of a call that looks at files, with the only one that can be meant in the place of each that
+    /// does not exist, and notes on these. A program and a part of a tree get what they ask for.
+    pub(crate) fn meant(&self, paths: &[String]) -> (Vec<String>, Vec<String>) {
+        let is_exact = self.format.syntax() == Syntax::Shell
+            || self.call.recorder().is_some()
+            || self.call.parts().is_some();
+        let (mut notes, mut left) = (Vec::new(), if is_exact { 0 } else { MAX_MEANT });
+        let mut meant = |path: &String| {
+            let refused = self.workspace.resolve(path, Access::Read).err()?;
+            if left == 0 || refused.code() != ErrorCode::FileNotFound {
+                return None;
+            }
+            left -= 1;
+            let (meant, note) = file_reference::only_meant(self.workspace, path)?;
+            notes.push(note);
+            Some(meant.as_str().to_owned())
+        };
+        let paths = paths.iter().map(|path| meant(path).unwrap_or_else(|| path.clone())).collect();
+        (paths, notes)
     }
 
     /// Where an engine works for the call, or for one with other conditions.

@@ -1,4 +1,5 @@
-//! File references as models write them: `src/a.rs`, `src/a.rs:10-40`, `src/a.rs#name`, `@src/a.rs`.
+//! File references as models write them: `src/a.rs`, `src/a.rs:10-40`, `src/a.rs#name`, `src#name`, `#name`,
+//! `@src/a.rs`.
 
 use std::borrow::Cow;
 
@@ -63,10 +64,7 @@ impl FileReference {
         // A model often cannot write the real name, because it reads both as the same tokens.
         let Ok(Some(path)) = workspace.find_lookalike(text) else {
             let only = spellings.into_iter().find_map(|(name, part)| {
-                let path = workspace.find_only_meant(name).ok()??;
-                let asked = escape::exact_path(name.as_bytes());
-                let note =
-                    format!("path: {asked} does not exist; took {path}, which alone can be meant");
+                let (path, note) = only_meant(workspace, name)?;
                 (!path.is_directory()).then_some(FileReference { path, part, note: Some(note) })
             });
             return only.ok_or(error);
@@ -80,16 +78,27 @@ impl FileReference {
     }
 }
 
+/// The only path that one which does not exist can mean, with a note.
+pub(crate) fn only_meant(workspace: &Workspace, text: &str) -> Option<(WorkspacePath, String)> {
+    let path = workspace.find_only_meant(text).ok()??;
+    let asked = escape::exact_path(text.as_bytes());
+    let note = format!("path: {asked} does not exist; took {path}, which alone can be meant");
+    Some((path, note))
+}
+
 /// Splits `path:42` and `path:10-40`, as searches and models write them.
 fn split_lines(text: &str) -> Option<(&str, Part)> {
     let (path, lines) = text.rsplit_once(':')?;
     Some((path, range(lines)?))
 }
 
-/// Splits `path#name`, `path#L3` and `path#L3-L5`.
+/// Splits `path#name`, `path#L3` and `path#L3-L5`. Without a path, the name is looked for in the whole tree.
 fn split_name(text: &str) -> Option<(&str, Part)> {
     let (path, name) = text.split_once('#').filter(|(_, name)| !name.is_empty())?;
-    Some((path, range(name).unwrap_or_else(|| Part::Name(name.to_owned()))))
+    match range(name) {
+        Some(lines) => Some((path, lines)),
+        None => Some((if path.is_empty() { "." } else { path }, Part::Name(name.to_owned()))),
+    }
 }
 
 /// `42`, `10-40`, `L3-L5`.

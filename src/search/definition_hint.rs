@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::outline;
+use crate::outline::{self, OutlineRow};
 use crate::search::lines::FileMatches;
 use crate::search::pattern::PatternOptions;
 use crate::text::clip;
@@ -33,6 +33,9 @@ pub struct DefinitionLine {
     /// Whether it defines a constant, a macro or an alias.
     #[serde(skip)]
     is_value: bool,
+    /// The last line of the definition.
+    #[serde(skip)]
+    last: u64,
 }
 
 /// The name that a pattern looks for, if it is one.
@@ -58,6 +61,7 @@ pub(super) fn in_file(text: &[u8], path: &[u8], name: &str) -> Vec<DefinitionLin
         line: found.first(),
         text: clip::ellipsize(&String::from_utf8_lossy(found.line()), MAX_LINE).into_owned(),
         is_value: found.is_value(),
+        last: found.last(),
     });
     lines.collect()
 }
@@ -80,7 +84,7 @@ pub(super) mod recorded {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let fields = |found: &DefinitionLine| {
-            (found.path.clone(), found.line, found.text.clone(), found.is_value)
+            (found.path.clone(), (found.line, found.last), found.text.clone(), found.is_value)
         };
         lines.iter().map(fields).collect::<Vec<_>>().serialize(serializer)
     }
@@ -88,8 +92,14 @@ pub(super) mod recorded {
     pub(in crate::search) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Vec<DefinitionLine>, D::Error> {
-        let lines = Vec::<(String, u64, String, bool)>::deserialize(from)?.into_iter();
-        let line = |(path, line, text, is_value)| DefinitionLine { path, line, text, is_value };
+        let lines = Vec::<(String, (u64, u64), String, bool)>::deserialize(from)?.into_iter();
+        let line = |(path, (line, last), text, is_value)| DefinitionLine {
+            path,
+            line,
+            text,
+            is_value,
+            last,
+        };
         Ok(lines.map(line).collect())
     }
 }
@@ -124,6 +134,20 @@ impl DefinitionHint {
 }
 
 impl DefinitionLine {
+    /// Of definitions of one name, the types and functions; where there are none, the values.
+    pub(super) fn foremost(mut lines: Vec<DefinitionLine>) -> Vec<DefinitionLine> {
+        if lines.iter().any(|found| !found.is_value) {
+            lines.retain(|found| !found.is_value);
+        }
+        lines
+    }
+
+    /// The definition as a row of an outline.
+    pub(crate) fn row(&self) -> OutlineRow {
+        let DefinitionLine { line, last, text, .. } = self;
+        OutlineRow { first: *line, last: *last, depth: 0, text: text.clone() }
+    }
+
     /// The line of a text answer.
     pub(super) fn text(&self) -> String {
         format!("Defined in {}:{}: {}", escape::display_text(&self.path), self.line, self.text)

@@ -25,19 +25,24 @@ pub(crate) mod values;
 #[cfg(test)]
 mod tests;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::arguments::Sort;
 use crate::context::Incomplete;
 use crate::error::Error;
 use crate::output::IndexUse;
+use crate::search::definition_hint::DefinitionLine;
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
-use crate::search::searcher::FileSearcher;
+use crate::search::searcher::{BatchMatches, FileSearcher};
 #[cfg(feature = "cli")]
 pub(crate) use crate::search::searcher::{FIRST_READ, read_start};
-use crate::walk::{Cursor, ResumePoint, Scope, SkippedEntry, Walk};
+use crate::walk::{Cursor, DirectoryReport, ResultSink, ResumePoint, Scope, SkippedEntry, Walk};
+
+/// The most definitions of a name that are looked for.
+const MAX_DEFINITIONS: usize = 40;
 
 /// The note on results that were found by ignoring case.
 const IGNORES_CASE: &str = "No match with this case; these ignore case.";
@@ -94,6 +99,36 @@ pub(crate) fn search(
     explain::explain(scope, &options, (sample.as_ref(), &skipped), &mut report)?;
     parts::record_explanation(scope.call(), &report);
     Ok(report)
+}
+
+/// The definitions of the name that a search looks for, in path order: types and functions, or if there are
+/// none, values. Not more than [`MAX_DEFINITIONS`]; with the reason if not every file was searched.
+///
+/// # Errors
+/// Those of [`search`].
+pub(crate) fn definitions(
+    scope: Scope<'_>,
+    options: SearchOptions,
+) -> Result<(Vec<DefinitionLine>, Option<Incomplete>), Error> {
+    let walk = options.walk.clone();
+    let searcher = FileSearcher::new(&Arc::new(options), scope);
+    let (found, incomplete) = Walk::run(scope, walk, (searcher, AllDefinitions::default()))?;
+    Ok((DefinitionLine::foremost(found.0), incomplete))
+}
+
+/// Collects the definitions of all files.
+#[derive(Debug, Default)]
+struct AllDefinitions(Vec<DefinitionLine>);
+
+impl ResultSink<BatchMatches> for AllDefinitions {
+    fn directory(&mut self, _: DirectoryReport) {}
+
+    fn results(&mut self, found: BatchMatches) -> ControlFlow<()> {
+        self.0.extend(found.files.into_iter().flat_map(|file| file.defining));
+        let is_full = self.0.len() >= MAX_DEFINITIONS;
+        self.0.truncate(MAX_DEFINITIONS);
+        if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 /// Runs one search, which a part of a tree records by its name; returns also the entries that ignore

@@ -28,7 +28,7 @@ use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 const MAX_SKIPPED_ENTRIES: usize = 1000;
 
 /// The most files of which an answer shows counts before it sums them by directory.
-const SUMMED_FILES: usize = 10;
+const SUMMED_FILES: usize = 3;
 
 /// Bytes of the answer that are reserved for the lines after the matches.
 const FOOTER: usize = 2048;

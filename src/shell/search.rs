@@ -118,14 +118,8 @@ pub enum SortKey {
     Created,
 }
 
-impl Default for Context {
-    fn default() -> Context {
-        Context::Lines(0, 0)
-    }
-}
-
 /// A search as it was asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "for the program only")]
 pub struct Query {
     /// What is printed.
@@ -190,7 +184,7 @@ pub struct Query {
 }
 
 /// How results are printed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "for the program only")]
 pub struct Look {
     /// Whether there are colours.

@@ -19,7 +19,7 @@ pub struct CopyFileArgs {
     /// The file; a link is followed.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub source: String,
-    /// The new path, which nothing may have; directories above it are made.
+    /// The new path; directories above it are made.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub destination: String,
     /// Only if the file has this version.

@@ -49,7 +49,7 @@ pub struct EditFileArgs {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = MAX_EDITS))]
     pub edits: Vec<Edit>,
-    /// Replaces every place.
+    /// Every place.
     #[serde(default)]
     pub replace_all: bool,
     /// Replaces every place, of which there must be this many in all.

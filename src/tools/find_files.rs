@@ -7,14 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one, impl_default,
-    impl_wire_names, impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one, impl_wire_names,
+    impl_with_fields, yes,
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
-use crate::text_format::TextFormat;
+use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::tools::list_files::{ListStatus, cursor, default_timeout, max_if_cut, max_results};
+use crate::walk::FileCount;
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
 use crate::walk::list::ListOptions;
 use crate::walk::unmatched;
@@ -33,7 +34,7 @@ pub struct FindFilesArgs {
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     #[schemars(transform = arguments::paths)]
     pub path: OneOrMany,
-    /// `file` (also links), `directory` or `any`.
+    /// `file` (also links), `directory`, with the number of its files, or `any`.
     #[serde(default)]
     pub kind: FindKind,
     /// Globs to leave out.
@@ -54,13 +55,13 @@ pub struct FindFilesArgs {
     /// Finds names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Only files that differ from git's index or are untracked.
+    /// Only files that are new or differ from git's index.
     #[serde(default)]
     pub changed: bool,
     /// Finds ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
-    /// The cursor of a cut answer.
+    /// From a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
@@ -108,7 +109,24 @@ pub enum FindKind {
 
 impl_wire_names!(FindKind; parse);
 
-impl_default!(FindFilesArgs { "pattern": "" });
+impl Default for FindFilesArgs {
+    fn default() -> FindFilesArgs {
+        FindFilesArgs {
+            pattern: String::new(),
+            path: OneOrMany::default(),
+            kind: FindKind::File,
+            exclude: OneOrMany::default(),
+            max_depth: None,
+            max_results: None,
+            sort: Sort::Path,
+            hidden: true,
+            changed: false,
+            no_ignore: false,
+            cursor: None,
+            timeout_ms: default_timeout(),
+        }
+    }
+}
 
 /// How many results are listed if the call gives no number.
 const DEFAULT_MAX_RESULTS: u32 = 1000;
@@ -119,6 +137,9 @@ const DEFAULT_MAX_RESULTS: u32 = 1000;
 pub struct FindFilesOutput {
     /// The paths, relative to the workspace; a directory ends in `/`.
     pub paths: Vec<String>,
+    /// The files below each of the directories, where only these were asked for.
+    #[serde(skip)]
+    counts: Vec<FileCount>,
     /// How many there are, by path from the cursor on.
     pub total: u64,
     /// How the listing ended; in JSON, its fields are beside these.
@@ -182,7 +203,8 @@ impl Tool for FindFiles {
                 ".",
             )));
         }
-        let named = args.path.as_slice();
+        let (named, meant) = context.meant(args.path.as_slice());
+        let named = named.as_slice();
         let path = named.first().map_or(".", String::as_str);
         let (path, pattern) = split_base(context.workspace, path, &args.pattern)?;
         let is_alone = named.len() <= 1;
@@ -238,6 +260,8 @@ impl Tool for FindFiles {
             text_bytes: context.limits.text_bytes,
             cursor: cursor(args.cursor.as_deref(), query, args.sort)?,
             aliases: WalkRoot::aliases(&walk.roots),
+            counts_in_directories: args.kind == FindKind::Directory
+                && context.format.syntax() == Syntax::Json,
             counts_on: true,
             ..ListOptions::new(walk)
         };
@@ -252,12 +276,13 @@ impl Tool for FindFiles {
         };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
         let (report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
+        let counts = report.entries.iter().filter_map(|entry| entry.below).collect();
         let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
-        let mut notes = [include.notes, exclude.notes, of_changed].concat();
+        let mut notes = [meant, include.notes, exclude.notes, of_changed].concat();
         if args.changed && total == 0 {
             notes.push(ONLY_CHANGED.to_owned());
         }
-        Ok(FindFilesOutput { paths, total, status: status.explained(notes, empty) })
+        Ok(FindFilesOutput { paths, counts, total, status: status.explained(notes, empty) })
     }
 }
 
@@ -341,7 +366,11 @@ impl Output for FindFilesOutput {
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
-        let lines = self.paths.iter().map(|path| escape::display_text(path));
+        let lines = self.paths.iter().enumerate().map(|(index, path)| {
+            let shown = escape::display_text(path);
+            let count = self.counts.get(index);
+            count.map_or(shown.clone(), |count| format!("{shown} ({count})").into())
+        });
         self.status.write((&lines.collect::<Vec<_>>(), self.paths.len()), f, format)
     }
 

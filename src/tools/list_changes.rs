@@ -26,7 +26,7 @@ use ripkit_fs::{
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ListChangesArgs {
-    /// Adds what is different from before the first of them, as a diff.
+    /// Adds a diff from before them.
     #[serde(default)]
     pub diff: bool,
 }
@@ -276,7 +276,7 @@ pub(crate) fn steps(changes: &[ListedChange]) -> impl Iterator<Item = &[ListedCh
 }
 
 /// The most files of a step that its line names.
-const MAX_NAMED: usize = 10;
+const MAX_NAMED: usize = 4;
 
 /// The changes of one step as a line, with those of many files by directory.
 pub(crate) fn line(changes: &[ListedChange]) -> String {

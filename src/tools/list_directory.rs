@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, impl_default, impl_with_fields, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, impl_with_fields, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::fold::MAX_UNFOLDED;
@@ -35,7 +35,7 @@ pub struct ListDirectoryArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_results: Option<u32>,
-    /// The cursor of a cut answer.
+    /// From a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
@@ -47,7 +47,11 @@ impl_with_fields!(ListDirectoryArgs {
     with_cursor: cursor: String,
 });
 
-impl_default!(ListDirectoryArgs {});
+impl Default for ListDirectoryArgs {
+    fn default() -> ListDirectoryArgs {
+        ListDirectoryArgs { path: root(), max_results: None, cursor: None }
+    }
+}
 
 /// How many entries are listed if the call gives no number.
 const DEFAULT_MAX_RESULTS: u32 = 1000;
@@ -77,6 +81,8 @@ pub struct ListDirectoryOutput {
     /// How many directories there are, and which files, if not all are shown.
     #[serde(skip)]
     kinds: String,
+    #[serde(skip)]
+    notes: Vec<String>,
     #[serde(skip)]
     text_bytes: usize,
 }
@@ -136,7 +142,8 @@ impl Tool for ListDirectory {
         context: &ToolContext<'_>,
         args: ListDirectoryArgs,
     ) -> Result<ListDirectoryOutput, Error> {
-        let directory = context.workspace.resolve(&args.path, Access::Read)?;
+        let (paths, notes) = context.meant(std::slice::from_ref(&args.path));
+        let directory = context.workspace.resolve(&paths[0], Access::Read)?;
         if !directory.is_directory() {
             return Err(not_a_directory(&directory));
         }
@@ -176,6 +183,7 @@ impl Tool for ListDirectory {
             incomplete,
             truncation: page.truncation,
             kinds,
+            notes,
             text_bytes,
         })
     }
@@ -298,6 +306,10 @@ impl Output for ListDirectoryOutput {
             Some(why) => Outcome::Partial(why),
             None => Outcome::Done,
         }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {

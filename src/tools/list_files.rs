@@ -2,6 +2,7 @@
 
 use ripkit_edit::text::counted;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -9,8 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, OneOrMany, Sort, at_least_one, impl_default,
-    impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
 };
 use crate::context::Incomplete;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::output::{Outcome, Output, ScanStats, Truncation, continuation};
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
 use crate::walk::glob_repair::{GlobUse, RepairedGlobs};
-use crate::walk::list::{ListEntry, ListOptions, ListReport};
+use crate::walk::list::{ListEntry, ListOptions, ListReport, UNTRACKED};
 use crate::walk::unmatched::{self, EmptyListing};
 use crate::walk::{
     Cursor, FileCount, GlobBase, ONLY_CHANGED, PathFilter, QueryId, WalkOptions, WalkRoot,
@@ -50,14 +50,14 @@ pub struct ListFilesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<u32>,
-    /// Maximum number of results. Default: 200.
+    /// At most these results. Default: 200.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_results: Option<u32>,
     /// Lists names with a leading dot.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Only files that differ from git's index or are untracked.
+    /// Only files that are new or differ from git's index.
     #[serde(default)]
     pub changed: bool,
     /// Lists ignored files too.
@@ -66,7 +66,7 @@ pub struct ListFilesArgs {
     /// By path, or last modified first.
     #[serde(default)]
     pub sort: Sort,
-    /// The cursor of a cut answer.
+    /// From a cut answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = MAX_CURSOR_CHARS))]
     pub cursor: Option<String>,
@@ -90,7 +90,23 @@ impl_with_fields!(ListFilesArgs {
     with_timeout_ms: timeout_ms: u64,
 });
 
-impl_default!(ListFilesArgs {});
+impl Default for ListFilesArgs {
+    fn default() -> ListFilesArgs {
+        ListFilesArgs {
+            path: OneOrMany::default(),
+            pattern: None,
+            exclude: OneOrMany::default(),
+            max_depth: None,
+            max_results: None,
+            hidden: true,
+            changed: false,
+            no_ignore: false,
+            sort: Sort::Path,
+            cursor: None,
+            timeout_ms: default_timeout(),
+        }
+    }
+}
 
 /// The levels that are listed without a pattern if the call gives no number.
 const DEFAULT_MAX_DEPTH: u32 = 3;
@@ -132,6 +148,9 @@ pub struct ListFilesOutput {
     /// Directories at `max_depth`, which are not listed but whose files are counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<CountedDirectory>,
+    /// Those of the files that git's index does not have, with `changed`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untracked: Vec<String>,
     /// How many files there are down to `max_depth`, by path from the cursor on.
     pub total: u64,
     /// How it ended; in JSON, its fields are beside these.
@@ -261,7 +280,8 @@ impl Tool for ListFiles {
         args: ListFilesArgs,
     ) -> Result<ListFilesOutput, Error> {
         let pattern: Vec<String> = args.pattern.iter().cloned().collect();
-        let searched = args.path.as_slice();
+        let (searched, meant) = context.meant(args.path.as_slice());
+        let searched = searched.as_slice();
         let include = RepairedGlobs::new(context.workspace, searched, &pattern, GlobUse::Files);
         let exclude = RepairedGlobs::new(
             context.workspace,
@@ -318,13 +338,16 @@ impl Tool for ListFiles {
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
         let (mut report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
         let directories = CountedDirectory::take(&mut report.entries);
+        let untracked = report.entries.iter().filter(|entry| entry.is_untracked);
+        let untracked =
+            untracked.map(|entry| escape::exact_path(&entry.path).into_owned()).collect();
         let (files, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
-        let mut notes = [include.notes, exclude.notes, of_changed].concat();
+        let mut notes = [meant, include.notes, exclude.notes, of_changed].concat();
         if args.changed && total == 0 {
             notes.push(ONLY_CHANGED.to_owned());
         }
         let status = status.explained(notes, empty);
-        Ok(ListFilesOutput { files, directories, total, status })
+        Ok(ListFilesOutput { files, directories, untracked, total, status })
     }
 }
 
@@ -511,11 +534,15 @@ impl Output for ListFilesOutput {
     fn write_text(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
         let mut lines = Vec::with_capacity(self.files.len() + self.directories.len());
         let mut directories = self.directories.iter().peekable();
+        let untracked: HashSet<&str> = self.untracked.iter().map(String::as_str).collect();
+        let is_marked =
+            |path: &String| format.syntax() == Syntax::Json && untracked.contains(path.as_str());
         for (position, path) in self.files.iter().enumerate() {
             while let Some(directory) = directories.next_if(|next| next.position <= position) {
                 lines.push(directory.line(format).into());
             }
-            lines.push(escape::display_text(path));
+            let shown = escape::display_text(path);
+            lines.push(if is_marked(path) { shown + UNTRACKED } else { shown });
         }
         lines.extend(directories.map(|directory| directory.line(format).into()));
         self.status.write((&lines, self.files.len()), f, format)

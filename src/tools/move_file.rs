@@ -19,7 +19,7 @@ pub struct MoveFileArgs {
     /// The file or directory.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub source: String,
-    /// The new path, which nothing may have; directories above it are made.
+    /// The new path; directories above it are made.
     #[schemars(length(max = MAX_PATH_CHARS))]
     pub destination: String,
     /// Only if the file has this version.

@@ -22,6 +22,7 @@ use crate::shown_files::{self, ShownFiles, ShownPage};
 use crate::text::line_number::LineNumber;
 use crate::text_format::{Syntax, TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
+use crate::tools::search::{self, DefinitionLine};
 use crate::walk::{WalkOptions, WalkRoot};
 use ripkit_edit::text::counted;
 use ripkit_fs::{Hint, Version, WorkspacePath, escape};
@@ -31,10 +32,10 @@ use ripkit_fs::{Hint, Version, WorkspacePath, escape};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ReadFileArgs {
-    /// The file, or several; `a.rs:10-40` for lines, `a.rs#name` for a definition.
+    /// The file, or several; `a.rs:10-40` for lines, `a.rs#name` for a definition, `#name` wherever it is.
     #[schemars(transform = arguments::parts)]
     pub path: OneOrMany,
-    /// Shows what it defines instead, with line ranges; also of a directory.
+    /// Instead what it defines, with line ranges; also of a directory.
     #[serde(default)]
     pub outline: bool,
     /// The first line, from 1; negative from the end. Default: 1.
@@ -265,7 +266,13 @@ fn read_parts(
         answer.not_shown.extend(part.rest());
         answer.notes.extend(part.notes.iter().cloned());
         answer.incomplete = answer.incomplete.or(part.incomplete);
-        answer.parts.push(part);
+        if part.tree.is_empty() && !part.parts.is_empty() {
+            // The definitions of a name.
+            answer.not_shown.extend(part.not_shown);
+            answer.parts.extend(part.parts);
+        } else {
+            answer.parts.push(part);
+        }
     }
     match first_error {
         Some(error) if answer.parts.iter().all(|part| part.error.is_some()) => Err(error),
@@ -283,6 +290,10 @@ fn read_part(
     let FileReference { path, part, note } = FileReference::resolve(context.workspace, text)
         .map_err(|error| inaccessible(error, text))?;
     let mut notes = Vec::from_iter(note);
+    if let (Part::Name(name), true) = (&part, path.is_directory()) {
+        let answer = read_defined(context, args, (&path, name), room)?;
+        return Ok(ReadFileOutput { notes, ..answer });
+    }
     if args.outline && path.is_directory() {
         let answer = outline_of_directory(context, &path)?;
         return Ok(ReadFileOutput { notes, ..answer });
@@ -332,6 +343,52 @@ fn read_part(
         notes.extend(answer.counted_note());
     }
     answer.notes = notes;
+    Ok(answer)
+}
+
+/// The most definitions of a name in a tree that are read; of more, the places are shown.
+const MAX_DEFINED: usize = 3;
+
+/// Reads the definitions of a name below a directory, into at most `room` bytes.
+fn read_defined(
+    context: &ToolContext<'_>,
+    args: &ReadFileArgs,
+    (directory, name): (&WorkspacePath, &str),
+    room: usize,
+) -> Result<ReadFileOutput, Error> {
+    let (places, incomplete) = search::definitions_of(context, directory.as_str(), name)?;
+    let mut paths: Vec<&str> = places.iter().map(|found| found.path.as_str()).collect();
+    paths.dedup();
+    if paths.is_empty() {
+        let shown = escape::display_text(name);
+        let place = match directory.relative() {
+            b"" => "in the tree".to_owned(),
+            _ => format!("below {directory}"),
+        };
+        let message = format!("no definition of {shown} was found {place}");
+        let before = "For the lines that name it, use ";
+        return Err(Error::new(ErrorCode::InvalidArgument, message)
+            .at(directory.as_str())
+            .with_hint(Hint::tool(before, "search", ".")));
+    }
+    let mut answer = if places.len() <= MAX_DEFINED {
+        let named: Vec<String> = paths.iter().map(|path| format!("{path}#{name}")).collect();
+        let named: Vec<&str> = named.iter().map(String::as_str).collect();
+        let mut found = read_parts(context, args, &named, room)?;
+        // Of `A::b`, another `b` is none.
+        found.parts.retain(|part| part.error.is_none());
+        found
+    } else {
+        let part = |lines: &[DefinitionLine]| ReadFileOutput {
+            path: lines[0].path.clone(),
+            outline: lines.iter().map(DefinitionLine::row).collect(),
+            outline_title: Some(String::new()),
+            ..ReadFileOutput::default()
+        };
+        let parts = places.chunk_by(|one, next| one.path == next.path).map(part).collect();
+        ReadFileOutput { parts, ..ReadFileOutput::default() }
+    };
+    answer.incomplete = answer.incomplete.or(incomplete);
     Ok(answer)
 }
 
@@ -586,7 +643,8 @@ impl ReadFileOutput {
             if self.raw { text.len() } else { text.len() + 7 * lines }
         });
         let error = self.error.as_ref().map_or(0, String::len);
-        rows + content + error + self.path.len() + 60
+        let parts: usize = self.parts.iter().map(ReadFileOutput::body_bytes).sum();
+        rows + content + error + parts + self.path.len() + 60
     }
 
     /// What of a page of several was cut.

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_default, impl_with_fields, yes};
+use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_with_fields, yes};
 use crate::context::Limits;
 use crate::error::{Error, ErrorCode};
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
@@ -65,7 +65,7 @@ pub struct ReplaceArgs {
     /// Plain text, no regex and no groups.
     #[serde(default)]
     pub literal: bool,
-    /// Whole words.
+    /// Whole words only: longer names stay.
     #[serde(default)]
     pub word: bool,
     /// Lets a match span lines.
@@ -77,7 +77,7 @@ pub struct ReplaceArgs {
     /// Ignored files too.
     #[serde(default)]
     pub no_ignore: bool,
-    /// Only if there are this many matches in all.
+    /// Only if there are this many matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_count: Option<u32>,
     /// Only shows what would change.
@@ -126,7 +126,26 @@ impl_with_fields!(ReplaceArgs {
     with_dry_run: dry_run: bool,
 });
 
-impl_default!(ReplaceArgs { "pattern": "", "replacement": "" });
+impl Default for ReplaceArgs {
+    fn default() -> ReplaceArgs {
+        ReplaceArgs {
+            pattern: String::new(),
+            replacement: String::new(),
+            path: OneOrMany::default(),
+            include: OneOrMany::default(),
+            exclude: OneOrMany::default(),
+            file_type: OneOrMany::default(),
+            case_sensitive: true,
+            literal: false,
+            word: false,
+            multiline: false,
+            hidden: true,
+            no_ignore: false,
+            expected_count: None,
+            dry_run: false,
+        }
+    }
+}
 
 /// What was replaced.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATTERNS, OneOrMany, Sort, at_least_one, impl_default,
-    impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATTERNS, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
 };
-use crate::context::Call;
+use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
 use crate::parts::Recorder;
 use crate::search;
@@ -78,7 +77,7 @@ pub struct SearchArgs {
     #[serde(default)]
     #[schemars(range(max = 1000))]
     pub context: u32,
-    /// Lines before it.
+    /// Lines before it, instead of `context`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub before: Option<u32>,
@@ -89,8 +88,8 @@ pub struct SearchArgs {
     /// Adds enclosing definitions.
     #[serde(default)]
     pub enclosing: bool,
-    /// Lines (content), paths (files, `files_without_match`), line counts (count), or matched texts
-    /// with counts (values).
+    /// Lines (content), paths (files, `files_without_match`), line counts (count; many are summed by
+    /// directory), or matched texts with counts (values).
     #[serde(default)]
     pub output: OutputMode,
     /// At most these results.
@@ -107,7 +106,7 @@ pub struct SearchArgs {
     /// Dot files too.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Only files that differ from git's index or are untracked.
+    /// Only files that are new or differ from git's index.
     #[serde(default)]
     pub changed: bool,
     /// Ignored files too.
@@ -160,7 +159,37 @@ impl_with_fields!(SearchArgs {
     with_timeout_ms: timeout_ms: u64,
 });
 
-impl_default!(SearchArgs { "pattern": "" });
+impl Default for SearchArgs {
+    fn default() -> SearchArgs {
+        SearchArgs {
+            pattern: OneOrMany::from(""),
+            path: OneOrMany::default(),
+            include: OneOrMany::default(),
+            exclude: OneOrMany::default(),
+            file_type: OneOrMany::default(),
+            max_depth: None,
+            case_sensitive: None,
+            literal: false,
+            word: false,
+            multiline: false,
+            invert: false,
+            context: 0,
+            before: None,
+            after: None,
+            enclosing: false,
+            output: OutputMode::Content,
+            max_results: default_max_results(),
+            max_per_file: None,
+            sort: Sort::Path,
+            hidden: true,
+            changed: false,
+            no_ignore: false,
+            versions: false,
+            cursor: None,
+            timeout_ms: default_timeout(),
+        }
+    }
+}
 
 fn default_max_results() -> u32 {
     DEFAULT_RESULTS
@@ -205,7 +234,6 @@ impl Tool for Search {
         "multiline",
         "invert",
         "before",
-        "after",
         "max_per_file",
         "sort",
         "hidden",
@@ -226,12 +254,9 @@ impl Tool for Search {
         let line_ends = if is_exact { LineEnds::LineFeed } else { LineEnds::Both };
         let first = match options(context, &args, line_ends, &call) {
             Err(refused)
-                if refused.code() == ErrorCode::InvalidPattern
-                    && args.pattern.as_slice().len() == 1
-                    && !args.literal
-                    && !is_exact =>
+                if refused.code() == ErrorCode::InvalidPattern && !args.literal && !is_exact =>
             {
-                return as_text(context, args, &call, refused);
+                return as_text(context, &args, &call, refused);
             }
             first => first?,
         };
@@ -248,14 +273,21 @@ impl Tool for Search {
     }
 }
 
-/// Searches for a pattern that is refused as plain text; if that finds nothing, it is refused.
+/// Searches for patterns that are refused as plain text; if that finds nothing, they are refused.
 fn as_text(
     context: &ToolContext<'_>,
-    args: SearchArgs,
+    args: &SearchArgs,
     call: &Call,
     refused: Error,
 ) -> Result<SearchOutput, Error> {
-    let args = SearchArgs { literal: true, ..args };
+    let is_refused = |text: &str| {
+        let alone = SearchArgs { pattern: OneOrMany::from(text), ..args.clone() };
+        pattern(context, &alone, LineEnds::Both).is_err()
+    };
+    let as_given = args.pattern.as_slice().iter();
+    let texts = as_given
+        .map(|text| if is_refused(text) { regex_syntax::escape(text) } else { text.clone() });
+    let args = SearchArgs { pattern: texts.collect(), ..args.clone() };
     let Ok(options) = options(context, &args, LineEnds::Both, call) else { return Err(refused) };
     let mut found = search::run(context.scope(call), &Arc::new(options), "as text")?.0;
     if found.matches == 0 {
@@ -326,6 +358,27 @@ pub(super) fn options(
     })
 }
 
+/// The definitions of a name below a directory, in path order, at most 40 of them; with the reason if not every
+/// file was searched.
+pub(super) fn definitions_of(
+    context: &ToolContext<'_>,
+    directory: &str,
+    name: &str,
+) -> Result<(Vec<DefinitionLine>, Option<Incomplete>), Error> {
+    // Of `A::b`, the lines have `b`.
+    let is_outer = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let own = name.rsplit(is_outer).find(|part| !part.is_empty()).unwrap_or(name);
+    let args = SearchArgs {
+        path: OneOrMany::from(directory),
+        literal: true,
+        case_sensitive: Some(true),
+        max_results: 1,
+        ..SearchArgs::new(own)
+    };
+    let options = options(context, &args, LineEnds::Both, context.call)?;
+    search::definitions(context.scope(context.call), options)
+}
+
 /// Whether a search that finds nothing is repeated without regard to case. A program that takes
 /// results as they are found expects those of `rg --smart-case`.
 fn may_ignore_case(options: &SearchOptions) -> bool {
@@ -393,13 +446,14 @@ fn walk(
     args: &SearchArgs,
     call: &Call,
 ) -> Result<(WalkOptions, Vec<String>), Error> {
+    let (paths, meant) = context.meant(args.path.as_slice());
     let repaired = |globs: &OneOrMany, glob_use| {
-        RepairedGlobs::new(context.workspace, args.path.as_slice(), globs.as_slice(), glob_use)
+        RepairedGlobs::new(context.workspace, &paths, globs.as_slice(), glob_use)
     };
     let include = repaired(&args.include, GlobUse::Files);
     let exclude = repaired(&args.exclude, GlobUse::Entries);
     let filter = PathFilter::new(&include.globs, &exclude.globs, args.file_type.as_slice())?;
-    let named = WalkRoots::resolve(context.workspace, args.path.as_slice(), call)?;
+    let named = WalkRoots::resolve(context.workspace, &paths, call)?;
     let walk = WalkOptions {
         roots: named.roots,
         missing: named.missing,
@@ -411,7 +465,7 @@ fn walk(
         ..WalkOptions::default()
     };
     let (walk, of_changed) = walk.only_changed(args.changed, (context.workspace, call))?;
-    Ok((walk, [include.notes, exclude.notes, of_changed].concat()))
+    Ok((walk, [meant, include.notes, exclude.notes, of_changed].concat()))
 }
 
 /// The arguments that determine the results and their order.

@@ -21,10 +21,10 @@ const MAX_LEFT: usize = 20;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct UndoChangeArgs {
-    /// The number of a change, from `list_changes`.
+    /// Its number in `list_changes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<u64>,
-    /// Undoes all changes, the newest first.
+    /// All changes.
     #[serde(default)]
     pub all: bool,
     /// Makes what was undone again.

@@ -21,8 +21,9 @@ pub(super) const OTHER_REPOSITORY: &str =
 #[derive(Debug)]
 pub(crate) struct ChangedFiles {
     workspace: Workspace,
-    /// The paths of the tracked files that are the same.
+    /// The paths of the tracked files that are the same, and of the others.
     unchanged: HashSet<Vec<u8>>,
+    differing: HashSet<Vec<u8>>,
     /// The paths of the directories that have tracked files below them.
     tracked: HashSet<Vec<u8>>,
 }
@@ -65,10 +66,15 @@ impl ChangedFiles {
     #[cfg(feature = "git")]
     pub(super) fn new(
         workspace: &Workspace,
-        unchanged: HashSet<Vec<u8>>,
+        (unchanged, differing): (HashSet<Vec<u8>>, HashSet<Vec<u8>>),
         tracked: HashSet<Vec<u8>>,
     ) -> ChangedFiles {
-        ChangedFiles { workspace: workspace.clone(), unchanged, tracked }
+        ChangedFiles { workspace: workspace.clone(), unchanged, differing, tracked }
+    }
+
+    /// Whether the index has a file that [differs](ChangedFiles::has).
+    pub(super) fn tracks(&self, path: &[u8]) -> bool {
+        self.differing.contains(path)
     }
 
     /// Whether the file differs from the index or is untracked.

@@ -40,11 +40,12 @@ pub(super) fn changed_files(
 ) -> Result<(ChangedFiles, Vec<String>), Error> {
     let repository = Repository::around(workspace, roots)?;
     let Some(state) = repository.index()? else {
-        let changed = ChangedFiles::new(workspace, HashSet::new(), HashSet::new());
+        let changed = ChangedFiles::new(workspace, Default::default(), HashSet::new());
         return Ok((changed, Vec::new()));
     };
     let mut comparison = Comparison::new(&repository, &state, call);
-    let (mut unchanged, mut tracked) = (HashSet::new(), HashSet::new());
+    let (mut unchanged, mut differing) = (HashSet::new(), HashSet::new());
+    let mut tracked = HashSet::new();
     let (mut deleted, mut doubtful) = (Named::default(), Named::default());
     for (number, entry) in state.entries().iter().enumerate() {
         if number.is_multiple_of(FILES_PER_CHECK) {
@@ -65,20 +66,22 @@ pub(super) fn changed_files(
                 break;
             }
         }
-        match comparison.of(entry, path, &place)? {
-            Difference::None => {
-                unchanged.insert(place);
-            }
+        let difference = comparison.of(entry, path, &place)?;
+        match difference {
             Difference::Deleted if is_wanted(&place) => deleted.add(&place),
             Difference::Perhaps if is_wanted(&place) => doubtful.add(&place),
-            Difference::Deleted | Difference::Perhaps | Difference::Certain => {}
+            _ => {}
         }
+        match difference {
+            Difference::None => unchanged.insert(place),
+            _ => differing.insert(place),
+        };
     }
     let notes = [
         deleted.note("deleted"),
         doubtful.note("may differ, as git converts line ends or filters these files"),
     ];
-    let changed = ChangedFiles::new(workspace, unchanged, tracked);
+    let changed = ChangedFiles::new(workspace, (unchanged, differing), tracked);
     Ok((changed, notes.into_iter().flatten().collect()))
 }
 

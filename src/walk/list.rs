@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::context::Incomplete;
@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
 use crate::output::{COUNTING_TIME, ScanStats, Truncation};
 use crate::pool::lock;
+use crate::walk::changed::ChangedFiles;
 use crate::walk::cursor::Cursor;
 use crate::walk::directory::{DirectoryReport, SkippedEntry};
 use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
@@ -56,6 +57,8 @@ pub(crate) struct ListOptions {
     /// Whether directories at the depth limit are listed, with the number of files below each. Those
     /// without files are left out.
     pub(crate) counts_below_limit: bool,
+    /// Whether the files below each directory that is listed are counted.
+    pub(crate) counts_in_directories: bool,
     /// Whether entries are counted after a cut.
     pub(crate) counts_on: bool,
 }
@@ -76,6 +79,7 @@ impl ListOptions {
             aliases: PathAliases::default(),
             max_scanned: u64::MAX,
             counts_below_limit: false,
+            counts_in_directories: false,
             counts_on: false,
         }
     }
@@ -92,19 +96,27 @@ pub(crate) struct ListEntry {
     pub(crate) path: Vec<u8>,
     /// The time of the last change in nanoseconds, where the order is by time.
     pub(crate) modified: Option<i128>,
-    /// The files below it, if it is a directory at the depth limit.
+    /// The files below it, if it is a directory at the depth limit or directories are counted.
     pub(crate) below: Option<FileCount>,
+    /// Whether it is no directory at the depth limit, and so one of the results.
+    pub(crate) is_result: bool,
+    /// Whether git's index does not have it, where only changed files are listed.
+    pub(crate) is_untracked: bool,
 }
+
+/// What follows the path of a file that git's index does not have.
+pub(crate) const UNTRACKED: &str = " (new)";
 
 /// Bytes of the line of an entry, without the line end.
 fn printed(entry: &ListEntry, aliases: &PathAliases) -> usize {
     let count = if entry.below.is_some() { MAX_COUNT_BYTES } else { 0 };
-    escape::display_path(&aliases.shown(&entry.path)).len() + count
+    let mark = if entry.is_untracked { UNTRACKED.len() } else { 0 };
+    escape::display_path(&aliases.shown(&entry.path)).len() + count + mark
 }
 
 /// How many of these entries are results, which directories at the depth limit are not.
 fn total(entries: &[ListEntry]) -> u64 {
-    entries.iter().filter(|entry| entry.below.is_none()).count() as u64
+    entries.iter().filter(|entry| entry.is_result).count() as u64
 }
 
 /// The result of a listing.
@@ -170,9 +182,12 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
         directories: options.walk.directories && counted.is_none(),
         depth_limit: counted.as_ref().and_then(|walk| walk.max_depth),
         times: options.newest_first,
+        counts: options.counts_in_directories,
+        changed: options.walk.filter.changed().cloned(),
         may_stop_early: sink.budget.is_bounded() || options.max_scanned < u64::MAX,
     };
     let walk = std::mem::take(&mut options.walk);
+    let counted_in = options.counts_in_directories.then(|| walk.clone());
     let (sink, incomplete) = Walk::run(scope, walk, (visitor, sink))?;
     let mut report = sink.finish(incomplete);
     if options.newest_first {
@@ -191,11 +206,11 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
             (report.directories, report.by_directory) = (below.directories, below.by_directory);
         }
     }
-    if let Some(walk) = &counted {
+    if let Some(walk) = counted.as_ref().or(counted_in.as_ref()) {
         let entries = report.entries.iter_mut();
         let directories = entries.filter_map(|entry| Some((&*entry.path, entry.below.as_mut()?)));
         file_count::count_below(scope, walk, directories.collect())?;
-        report.entries.retain(|entry| entry.below != Some(FileCount::default()));
+        report.entries.retain(|entry| entry.is_result || entry.below != Some(FileCount::default()));
     }
     for entry in &mut report.entries {
         if let Cow::Owned(shown) = options.aliases.shown(&entry.path) {
@@ -310,7 +325,7 @@ impl OutputBudget {
     /// Takes an entry of a listing out of the budget.
     fn take(&mut self, entry: &ListEntry, aliases: &PathAliases) -> ControlFlow<Truncation> {
         let printed = || printed(entry, aliases);
-        if entry.below.is_some() { self.spend_bytes(printed) } else { self.spend(printed) }
+        if entry.is_result { self.spend(printed) } else { self.spend_bytes(printed) }
     }
 
     /// Whether there is a limit. Callers that want everything pass the largest number they have.
@@ -356,6 +371,9 @@ struct ListVisitor {
     /// The depth at which directories are listed to count what is below them.
     depth_limit: Option<usize>,
     times: bool,
+    /// Whether files below the directories that are listed will be counted.
+    counts: bool,
+    changed: Option<Arc<ChangedFiles>>,
     may_stop_early: bool,
 }
 
@@ -421,8 +439,10 @@ impl Visitor for ListVisitor {
                 path.push(b'/');
             }
             let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
-            let below = is_counted.then(FileCount::default);
-            found.entries.push(ListEntry { path, modified, below });
+            let below = (is_counted || is_directory && self.counts).then(FileCount::default);
+            let is_untracked = self.changed.as_ref().is_some_and(|all| !all.tracks(&path));
+            let is_result = !is_counted;
+            found.entries.push(ListEntry { path, modified, below, is_result, is_untracked });
         }
         walk.count(found.stats.files - files, (found.entries.len() - listed) as u64);
     }
@@ -508,7 +528,7 @@ impl ResultSink<FoundEntries> for ListSink {
     }
 
     fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
-        let results = found.entries.iter().filter(|entry| entry.below.is_none());
+        let results = found.entries.iter().filter(|entry| entry.is_result);
         for entry in results.filter(|_| self.counts_on) {
             self.by_directory.add(&escape::exact_path(&self.aliases.shown(&entry.path)), 1);
         }
@@ -546,6 +566,8 @@ mod tests {
             path: (*path).into(),
             modified: *modified,
             below: None,
+            is_result: true,
+            is_untracked: false,
         };
         paths.iter().map(entry).collect()
     }

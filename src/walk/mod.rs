@@ -63,6 +63,5 @@ pub(crate) use crate::walk::roots::{
 pub(crate) use crate::walk::scope::Scope;
 pub(crate) use crate::walk::selection::{FileTotals, SelectedFiles, Selection, SelectionLookup};
 #[cfg(feature = "cli")]
-pub use crate::walk::shell_dirs::ShellRules;
-pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs};
+pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs, ShellRules};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

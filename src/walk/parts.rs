@@ -40,6 +40,8 @@ struct RecordedEntry {
     path: Vec<u8>,
     modified: Option<i128>,
     below: Option<(u64, bool)>,
+    is_result: bool,
+    is_untracked: bool,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -51,6 +53,8 @@ pub(super) fn record(recorder: &Recorder, (report, empty): (&ListReport, &EmptyL
         path: entry.path.clone(),
         modified: entry.modified,
         below: entry.below.map(|FileCount { files, more }| (files, more)),
+        is_result: entry.is_result,
+        is_untracked: entry.is_untracked,
     });
     let paths = |paths: &[Vec<u8>]| paths.iter().cloned().map(RecordedPath).collect();
     recorder.add(
@@ -117,6 +121,8 @@ pub(super) fn merge(parts: &Parts, options: &ListOptions) -> (ListReport, EmptyL
             path: entry.path,
             modified: entry.modified,
             below: entry.below.map(|(files, more)| FileCount { files, more }),
+            is_result: entry.is_result,
+            is_untracked: entry.is_untracked,
         });
         report.entries.extend(entries);
         // A part that was not listed whole says how far it was.
