@@ -51,6 +51,23 @@ macro_rules! impl_with_fields {
 }
 pub(crate) use impl_with_fields;
 
+/// Implements `Default` for arguments, by the values of those that a call must give.
+macro_rules! impl_default {
+    ($args:ty { $($required:tt)* }) => {
+        impl Default for $args {
+            fn default() -> Self {
+                $crate::arguments::with_defaults(serde_json::json!({ $($required)* }))
+            }
+        }
+    };
+}
+pub(crate) use impl_default;
+
+/// The arguments of a call that gives only these.
+pub(crate) fn with_defaults<T: DeserializeOwned>(given: Value) -> T {
+    T::deserialize(given).expect("all others have a default")
+}
+
 /// The value of an enum with this name on the wire.
 pub(crate) fn parse_wire_name<T: DeserializeOwned>(name: &str) -> Result<T, Error> {
     T::deserialize(name.into_deserializer()).map_err(|reason: serde::de::value::Error| {

@@ -16,7 +16,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
-use ripkit::shell::tree::{IgnoreChoice, TreeSink, TreeWalk};
+use ripkit::shell::tree::{IgnoreChoice, ShellRules, TreeSink, TreeWalk};
 use ripkit::{Call, Error, ErrorCode, Incomplete, Workspace};
 
 use self::filter::{Filter, Owner, SizeLimit};
@@ -464,32 +464,36 @@ fn walk(
     let dot = !flag("no-ignore") && !unrestricted;
     let git = dot && !flag("no-ignore-vcs");
     let threads = matches.get_one::<u16>("threads").map(|threads| usize::from(*threads));
-    let mut last_rules = Vec::new();
+    let mut last = Vec::new();
     if dot && !flag("no-global-ignore-file") {
-        last_rules.extend(settings_file().filter(|file| file.is_file()).map(|file| rules(&file)));
+        last.extend(settings_file().filter(|file| file.is_file()).map(|file| rules(&file)));
     }
-    last_rules.extend(
+    last.extend(
         matches.get_many("ignore-file").into_iter().flatten().map(|file: &PathBuf| rules(file)),
     );
     let texts = |id: &str| matches.get_many::<String>(id).into_iter().flatten();
-    Ok(TreeWalk {
-        ignore: IgnoreChoice {
-            is_fd: true,
-            dot,
-            git,
-            exclude: git,
-            needs_repository: !flag("no-require-git"),
-        },
+    let ignore = IgnoreChoice {
+        is_fd: true,
+        dot,
+        git,
+        exclude: git,
+        needs_repository: !flag("no-require-git"),
+    };
+    let rules = ShellRules {
+        ignore,
         parents: dot && !flag("no-ignore-parent"),
-        global_excludes: git.then(global_excludes).flatten(),
         hidden: flag("hidden") || unrestricted,
         follow: flag("follow"),
         one_file_system: flag("one-file-system"),
-        max_depth: depth("max-depth").or(depth("exact-depth")),
         globs: globs(texts("exclude"), &roots.list[0].1)?,
-        types: ignore::types::Types::empty(),
-        last_rules,
+        last,
         marks: texts("ignore-contain").map(|name| name.clone().into_bytes()).collect(),
+        ..ShellRules::default()
+    };
+    Ok(TreeWalk {
+        rules,
+        global_excludes: git.then(global_excludes).flatten(),
+        max_depth: depth("max-depth").or(depth("exact-depth")),
         prune: flag("prune"),
         threads: threads.unwrap_or(ripkit::Limits::default().threads),
         confined_to,

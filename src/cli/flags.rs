@@ -71,6 +71,13 @@ impl GlobalFlags {
         self
     }
 
+    /// The same for a command that is confined only to a root that was named: paths may lead out of the
+    /// current directory.
+    pub(super) fn unless_rooted_relaxed(mut self) -> GlobalFlags {
+        self.relaxed |= self.named_root().is_none();
+        self
+    }
+
     /// The root that was named: `--root`, else `RIPKIT_ROOT`.
     pub(super) fn named_root(&self) -> Option<PathBuf> {
         named_root(self.root.clone())
@@ -157,9 +164,9 @@ pub(super) fn global_excludes() -> Option<PathBuf> {
 }
 
 /// The name of the computer where the system has it in a file; without one, links are local all the same.
-pub(super) fn host_name() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    name.trim().to_owned()
+pub(super) fn host_name() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// The value that was given last, where not every level has the option.

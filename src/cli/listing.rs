@@ -189,18 +189,18 @@ fn shown(mut entries: Vec<Entry>, matches: &ArgMatches, globals: &GlobalFlags) -
     let links = widest(&mut entries.iter().map(|entry| entry.stat.links.to_string().len()));
     let width = widest(&mut sizes.iter().map(String::len));
     for (entry, size) in entries.iter().zip(&sizes) {
-        let arrow = entry.target.as_ref().map(|target| {
-            format!(" -> {}", print::terminal_safe(&String::from_utf8_lossy(target)))
-        });
+        let arrow = match &entry.target {
+            Some(to) => format!(" -> {}", print::terminal_safe(&String::from_utf8_lossy(to))),
+            None => String::new(),
+        };
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{} {:>links$} {size:>width$} {} {}{}",
+            "{} {:>links$} {size:>width$} {} {}{arrow}",
             mode(&entry.stat),
             entry.stat.links,
             time(entry.stat.modified),
             entry.shown(globals),
-            arrow.unwrap_or_default(),
         );
     }
     text

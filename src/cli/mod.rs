@@ -166,8 +166,8 @@ fn command_line() -> Command {
     taken.extend(specs.iter().map(|spec| spec.command.to_owned()));
     let others = others.into_iter().map(|command| {
         let spec = specs.iter().find(|spec| spec.command == command.get_name());
-        let aliases = spec.map(|spec| free_aliases(spec, &mut taken));
-        with_globals(command.aliases(aliases.unwrap_or_default()))
+        let aliases = spec.into_iter().flat_map(|spec| free_aliases(spec, &mut taken));
+        with_globals(command.aliases(aliases.collect::<Vec<_>>()))
     });
     let line = base()
         .after_help(MORE)
@@ -245,19 +245,22 @@ fn free_aliases(spec: &ToolSpec, taken: &mut HashSet<String>) -> Vec<String> {
 /// Prints a function for each program whose command line a command has.
 fn print_shell_lines(matches: &ArgMatches) -> io::Result<u8> {
     let program = env::current_exe()?.display().to_string();
-    let is_fish = matches.get_one::<String>(SHELL).is_some_and(|shell| shell == "fish");
+    let shell = matches.get_one::<String>(SHELL).expect("clap requires one").as_str();
     let mut lines = String::new();
     for (name, command) in OwnLine::programs() {
         // Writing to a string does not fail.
-        let _ = if is_fish {
+        let _ = if shell == "fish" {
             let program = program.replace('\\', "\\\\").replace('\'', "\\'");
             writeln!(lines, "function {name} --wraps '{name}'; '{program}' {command} $argv; end")
         } else {
             let program = program.replace('\'', "'\\''");
-            // An alias of that name would be expanded in the definition, also on the same line.
+            // An alias of that name would be expanded in the definition, also on the same line. Zsh reads all
+            // lines before it runs the first.
+            let define =
+                if shell == "zsh" { format!("function {name}") } else { format!("{name}()") };
             writeln!(
                 lines,
-                "unalias {name} 2>/dev/null || :\n{name}() {{ '{program}' {command} \"$@\"; }}"
+                "unalias {name} 2>/dev/null || :\n{define} {{ '{program}' {command} \"$@\"; }}"
             )
         };
     }

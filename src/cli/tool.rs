@@ -142,12 +142,13 @@ pub(super) fn run_spec(
     matches: &ArgMatches,
     globals: &GlobalFlags,
 ) -> io::Result<u8> {
-    let format = matches.get_one::<String>(FORMAT).and_then(|name| name.parse::<Format>().ok());
+    let format = matches.get_one::<String>(FORMAT).expect("it has a default");
+    let format: Format = format.parse().expect("clap takes no other name");
     let shown = specs.iter().filter(|spec| {
         let is_allowed = globals.check_allowed(spec).is_ok();
         is_allowed && (!globals.read_only || spec.effect == Effect::Read)
     });
-    let document = schema::render(shown, format.unwrap_or_default());
+    let document = schema::render(shown, format);
     print::text(&format!("{document:#}"))?;
     Ok(exit::DONE)
 }

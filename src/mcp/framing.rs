@@ -40,16 +40,17 @@ pub(super) fn read_line(input: &mut impl BufRead, limit: usize) -> io::Result<Op
 ///
 /// Besides what JSON requires, the characters that some programs take for a line terminator are
 /// escaped.
-pub(super) fn encode_line(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+pub(super) fn encode_line(message: &impl Serialize) -> Vec<u8> {
     let mut line = Vec::with_capacity(256);
-    message.serialize(&mut Serializer::with_formatter(&mut line, OneLine))?;
+    let encoded = message.serialize(&mut Serializer::with_formatter(&mut line, OneLine));
+    encoded.expect("the keys of messages are texts, and memory takes every byte");
     line.push(b'\n');
-    Ok(line)
+    line
 }
 
 /// Encodes a part of messages in the same way, to be used many times.
 pub(super) fn encode_raw(part: &impl Serialize) -> serde_json::Result<Box<RawValue>> {
-    let mut line = encode_line(part)?;
+    let mut line = encode_line(part);
     line.pop();
     serde_json::from_slice(&line)
 }
@@ -127,7 +128,7 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\"}\n", r#""{\"jsonrpc\":\"2.0\"}\n""#),
         ];
         for (text, wanted) in cases {
-            let written = encode_line(&text).unwrap();
+            let written = encode_line(&text);
             assert_eq!(String::from_utf8(written.clone()).unwrap(), format!("{wanted}\n"));
             assert_eq!(serde_json::from_slice::<Value>(&written).unwrap(), text);
         }

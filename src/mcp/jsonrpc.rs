@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The longest id of a request that is taken, in bytes: ids are kept, and repeated in answers.
 pub(super) const MAX_ID_BYTES: usize = 1024;
@@ -108,32 +108,9 @@ impl<'a> Response<'a, ()> {
     }
 }
 
-/// A request of the server.
-#[derive(Serialize)]
-pub(super) struct ServerRequest<'a> {
-    jsonrpc: &'static str,
-    id: &'a RequestId,
-    method: &'static str,
-}
-
-impl<'a> ServerRequest<'a> {
-    pub(super) fn new(id: &'a RequestId, method: &'static str) -> ServerRequest<'a> {
-        ServerRequest { jsonrpc: "2.0", id, method }
-    }
-}
-
-/// A message to which the client sends no response.
-#[derive(Serialize)]
-pub(super) struct Notification<T> {
-    jsonrpc: &'static str,
-    method: &'static str,
-    params: T,
-}
-
-impl<T> Notification<T> {
-    pub(super) fn new(method: &'static str, params: T) -> Notification<T> {
-        Notification { jsonrpc: "2.0", method, params }
-    }
+/// A message of the server to which the client sends no response.
+pub(super) fn notification_of_server(method: &'static str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
 /// A request of the client.

@@ -18,9 +18,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::framing::{self, Line, MAX_LINE_BYTES};
-use super::jsonrpc::{
-    Incoming, Notification, Request, RequestId, Response, RpcError, ServerRequest,
-};
+use super::jsonrpc::{Incoming, Request, RequestId, Response, RpcError, notification_of_server};
 use super::protocol::{Action, Negotiated, Service, SkillRead, ToolCall};
 use super::roots::{ClientRoots, RootsHandler};
 use crate::context::{Call, Cancel, Progress};
@@ -326,9 +324,7 @@ impl Session {
         let ended = RpcError::internal("the server ends");
         for (id, cancel) in std::mem::take(&mut state.open) {
             cancel.cancel();
-            if let Ok(line) = framing::encode_line(&Response::error(Some(&id), &ended)) {
-                state.queue(line, true);
-            }
+            state.queue(framing::encode_line(&Response::error(Some(&id), &ended)), true);
         }
         state.closed = true;
         self.stop.0.changed.notify_all();
@@ -439,9 +435,8 @@ impl Session {
         roots.waiting.get_or_insert_default();
         let is_awaited = std::mem::replace(&mut roots.is_awaited, true);
         let id = roots.id();
-        if let Ok(line) = framing::encode_line(&ServerRequest::new(&id, "roots/list")) {
-            state.queue(line, false);
-        }
+        let question = json!({ "jsonrpc": "2.0", "id": id, "method": "roots/list" });
+        state.queue(framing::encode_line(&question), false);
         drop(state);
         self.stop.0.changed.notify_all();
         let session = Arc::clone(self);
@@ -572,11 +567,10 @@ impl Session {
         if let Some((directories, service)) = opened {
             state.roots.served = directories;
             let before = std::mem::replace(&mut *lock(&self.service), Arc::clone(&service));
-            let changed = Notification::new("notifications/tools/list_changed", json!({}));
-            if before.is_listed_unlike(&service)
-                && let Ok(line) = framing::encode_line(&changed)
-            {
-                state.queue(line, false);
+            if before.is_listed_unlike(&service) {
+                let changed =
+                    notification_of_server("notifications/tools/list_changed", &json!({}));
+                state.queue(framing::encode_line(&changed), false);
             }
         }
         state.roots.is_awaited = false;
@@ -643,14 +637,12 @@ impl Session {
             });
             // Before the answer can be seen: its id may come again from then on.
             self.stop.lock().running.remove(&id);
-            if let Ok(line) = line {
-                self.answer(&id, line);
-            }
+            self.answer(&id, line);
         }
     }
 
     /// The line that answers a job.
-    fn carry_out(&self, job: Job) -> serde_json::Result<Vec<u8>> {
+    fn carry_out(&self, job: Job) -> Vec<u8> {
         let Job { id, service, work, held: _held } = job;
         match work {
             Work::Call(tool) => {
@@ -696,14 +688,12 @@ impl Session {
 
     /// Answers a request that is open and needed no work.
     fn respond(&self, id: &RequestId, response: &impl Serialize) {
-        if let Ok(line) = framing::encode_line(response) {
-            self.answer(id, line);
-        }
+        self.answer(id, framing::encode_line(response));
     }
 
     /// Answers a request that is not open. While there is no room, no further line is read.
     fn refuse(&self, id: Option<&RequestId>, error: &RpcError) {
-        let Ok(line) = framing::encode_line(&Response::error(id, error)) else { return };
+        let line = framing::encode_line(&Response::error(id, error));
         let mut state = self.stop.lock();
         let is_full =
             |state: &State| !state.has_room_for(line.len()) || state.unsent_answers >= MAX_OPEN;
@@ -770,14 +760,7 @@ impl Session {
 
 impl State {
     fn lane(&mut self, lane: LaneId) -> &mut Lane {
-        let [long_read, short_read, long_change, short_change, skills] = &mut self.lanes;
-        match lane {
-            LaneId::LongRead => long_read,
-            LaneId::ShortRead => short_read,
-            LaneId::LongChange => long_change,
-            LaneId::ShortChange => short_change,
-            LaneId::Skills => skills,
-        }
+        &mut self.lanes[lane as usize]
     }
 
     fn running(&self) -> usize {
@@ -840,8 +823,7 @@ impl ProgressReporter {
             "progress": sum as f64,
             "message": format!("{files}, {results}"),
         });
-        let notification = Notification::new("notifications/progress", params);
-        let Ok(line) = framing::encode_line(&notification) else { return };
+        let line = framing::encode_line(&notification_of_server("notifications/progress", &params));
         let mut state = self.stop.lock();
         // Nothing may follow the answer, and a client that does not read needs no news.
         if !state.open.contains_key(&self.id) || state.unsent_bytes > MAX_UNSENT_BEFORE_PROGRESS {

@@ -430,7 +430,7 @@ impl ResultSink<BatchMatches> for LongestMatch {
         for file in found.files {
             for line in file.matches() {
                 for [start, end] in &line.spans {
-                    let text = line.text.get(*start..*end).unwrap_or_default();
+                    let text = &line.text[*start..*end];
                     if self.0.as_ref().is_none_or(|best| best.text.len() < text.len()) {
                         let (path, text) = (file.path.clone(), text.to_owned());
                         let reading = Reading::Part;

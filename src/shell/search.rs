@@ -118,8 +118,14 @@ pub enum SortKey {
     Created,
 }
 
+impl Default for Context {
+    fn default() -> Context {
+        Context::Lines(0, 0)
+    }
+}
+
 /// A search as it was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "for the program only")]
 pub struct Query {
     /// What is printed.
@@ -184,7 +190,7 @@ pub struct Query {
 }
 
 /// How results are printed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "for the program only")]
 pub struct Look {
     /// Whether there are colours.

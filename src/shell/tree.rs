@@ -5,48 +5,29 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use ignore::gitignore::Gitignore;
-use ignore::overrides::Override;
-use ignore::types::Types;
-
 use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::pool::{Pool, lock};
 use crate::walk::{
-    Batch, DirectoryReport, EntryTest, ResultSink, Scope, ShellDirs, ShellRules, Visitor, Walk,
-    WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, EntryTest, ResultSink, Scope, ShellDirs, Visitor, Walk, WalkControl,
+    WalkOptions, WalkRoot,
 };
 use ripkit_fs::{OuterIgnores, Workspace, escape};
 
+pub use crate::walk::ShellRules;
 pub use ripkit_fs::IgnoreChoice;
 pub use ripkit_fs::os::Kind;
 
 /// What to walk, and what is left out.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "for the program only")]
 pub struct TreeWalk {
-    /// Which ignore files hold.
-    pub ignore: IgnoreChoice,
-    /// Whether ignore files above the root hold.
-    pub parents: bool,
+    /// What of each directory is read.
+    pub rules: ShellRules,
     /// A file of excludes for all repositories.
     pub global_excludes: Option<std::path::PathBuf>,
-    /// Whether names that start with a dot are included.
-    pub hidden: bool,
-    /// Whether links are followed.
-    pub follow: bool,
-    /// Whether directories of other file systems are not entered.
-    pub one_file_system: bool,
     /// How deep entries may lie below the root; its own have depth 1.
     pub max_depth: Option<usize>,
-    /// Globs that decide before the ignore files.
-    pub globs: Override,
-    /// The file types that are wanted, or not.
-    pub types: Types,
-    /// Ignore rules that decide after all others.
-    pub last_rules: Vec<Gitignore>,
-    /// Directories that hold an entry of one of these names are left out.
-    pub marks: Vec<Vec<u8>>,
     /// Whether nothing below a directory is visited of which an entry is wanted.
     pub prune: bool,
     /// The number of threads.
@@ -131,37 +112,25 @@ impl TreeWalk {
             }
         };
         // Whether the root lies in a repository counts even where no rules above it do.
-        let mut above = self.ignore;
-        if !self.parents {
+        let mut above = self.rules.ignore;
+        if !self.rules.parents {
             above = IgnoreChoice { dot: false, git: false, exclude: false, ..above };
         }
         let mut outer = OuterIgnores::above_with(workspace.root(), above);
         if let Some(file) = &self.global_excludes {
             outer = outer.with_global_excludes(file);
-            outer.global_needs_repository = self.ignore.needs_repository;
+            outer.global_needs_repository = self.rules.ignore.needs_repository;
         }
         let workspace = workspace.with_outer_ignores(outer);
         let roots = WalkRoot::resolve(&workspace, &[path])?;
         let base_len = roots.first().map_or(0, WalkRoot::base_len);
-        let rules = ShellRules {
-            ignore: self.ignore,
-            parents: self.parents,
-            hidden: self.hidden,
-            follow: self.follow,
-            one_file_system: self.one_file_system,
-            globs: self.globs.clone(),
-            types: self.types.clone(),
-            last: self.last_rules.clone(),
-            marks: self.marks.clone(),
-            is_end,
-        };
         let options = WalkOptions {
             roots,
             max_depth: self.max_depth,
-            hidden: self.hidden,
+            hidden: self.rules.hidden,
             directories: has_directories,
             by_name: true,
-            source: Some(Arc::new(ShellDirs::new(rules, shown, base_len))),
+            source: Some(Arc::new(ShellDirs::new(self.rules.clone(), is_end, shown, base_len))),
             ..WalkOptions::default()
         };
         Walk::run(Scope::new(&workspace, pool, call), options, visit)
@@ -286,22 +255,9 @@ mod tests {
     fn a_walk_leaves_out_what_it_is_told_to() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
-        let walk = TreeWalk {
-            ignore: IgnoreChoice { is_fd: true, ..IgnoreChoice::default() },
-            parents: true,
-            global_excludes: None,
-            hidden: false,
-            follow: false,
-            one_file_system: false,
-            max_depth: None,
-            globs: Override::empty(),
-            types: Types::empty(),
-            last_rules: Vec::new(),
-            marks: vec![b"mark".to_vec()],
-            prune: false,
-            threads: 2,
-            confined_to: None,
-        };
+        let ignore = IgnoreChoice { is_fd: true, ..IgnoreChoice::default() };
+        let rules = ShellRules { ignore, marks: vec![b"mark".to_vec()], ..ShellRules::default() };
+        let walk = TreeWalk { rules, threads: 2, ..TreeWalk::default() };
         for path in ["a/b/c", "a/no", "g", "f", "m/mark", ".h/x", "d/e"] {
             let path = root.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -315,9 +271,12 @@ mod tests {
         assert_eq!(walked(&pruned, root), "r/a\nr/d\nr/g\n");
         std::fs::create_dir(root.join(".git")).unwrap();
         assert_eq!(walked(&walk, root), all.replace("r/g\n", ""));
-        let rg = TreeWalk { ignore: IgnoreChoice::default(), ..walk.clone() };
+        let ignore = IgnoreChoice::default();
+        let rules = ShellRules { ignore, ..walk.rules.clone() };
+        let rg = TreeWalk { rules, ..walk.clone() };
         assert_eq!(walked(&rg, root), all.replace("r/g\n", "r/f\n"));
-        let hidden = TreeWalk { hidden: true, max_depth: Some(1), ..walk };
+        let rules = ShellRules { hidden: true, ..walk.rules.clone() };
+        let hidden = TreeWalk { rules, max_depth: Some(1), ..walk };
         let names = "r/.fdignore\nr/.git\nr/.gitignore\nr/.h\nr/a\nr/d\n";
         assert_eq!(walked(&hidden, root), names);
     }
@@ -335,22 +294,8 @@ mod tests {
         symlink("../out", root.join("to-out")).unwrap();
         symlink("a", root.join("to-a")).unwrap();
         symlink("nothing", root.join("to-nothing")).unwrap();
-        let walk = TreeWalk {
-            ignore: IgnoreChoice::default(),
-            parents: false,
-            global_excludes: None,
-            hidden: false,
-            follow: true,
-            one_file_system: false,
-            max_depth: None,
-            globs: Override::empty(),
-            types: Types::empty(),
-            last_rules: Vec::new(),
-            marks: Vec::new(),
-            prune: false,
-            threads: 2,
-            confined_to: None,
-        };
+        let rules = ShellRules { parents: false, follow: true, ..ShellRules::default() };
+        let walk = TreeWalk { rules, threads: 2, ..TreeWalk::default() };
         let below = "r/a\nr/a/b\nr/to-a\nr/to-a/b\nr/to-nothing\nr/to-out\n";
         assert_eq!(walked(&walk, &root), format!("{below}r/to-out/deep\n"));
         let confined_to = Some(Workspace::open(&root).unwrap());

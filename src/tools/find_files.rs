@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one, impl_wire_names,
-    impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATH_CHARS, OneOrMany, Sort, at_least_one, impl_default,
+    impl_wire_names, impl_with_fields, yes,
 };
 use crate::error::{Error, ErrorCode};
 use crate::output::{Outcome, Output};
@@ -109,24 +109,7 @@ pub enum FindKind {
 
 impl_wire_names!(FindKind; parse);
 
-impl Default for FindFilesArgs {
-    fn default() -> FindFilesArgs {
-        FindFilesArgs {
-            pattern: String::new(),
-            path: OneOrMany::default(),
-            kind: FindKind::File,
-            exclude: OneOrMany::default(),
-            max_depth: None,
-            max_results: None,
-            sort: Sort::Path,
-            hidden: true,
-            changed: false,
-            no_ignore: false,
-            cursor: None,
-            timeout_ms: default_timeout(),
-        }
-    }
-}
+impl_default!(FindFilesArgs { "pattern": "" });
 
 /// How many results are listed if the call gives no number.
 const DEFAULT_MAX_RESULTS: u32 = 1000;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, impl_with_fields, root};
+use crate::arguments::{MAX_CURSOR_CHARS, MAX_PATH_CHARS, impl_default, impl_with_fields, root};
 use crate::context::Incomplete;
 use crate::error::{Error, ErrorCode};
 use crate::output::fold::MAX_UNFOLDED;
@@ -47,11 +47,7 @@ impl_with_fields!(ListDirectoryArgs {
     with_cursor: cursor: String,
 });
 
-impl Default for ListDirectoryArgs {
-    fn default() -> ListDirectoryArgs {
-        ListDirectoryArgs { path: root(), max_results: None, cursor: None }
-    }
-}
+impl_default!(ListDirectoryArgs {});
 
 /// How many entries are listed if the call gives no number.
 const DEFAULT_MAX_RESULTS: u32 = 1000;

@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_GLOB_BYTES, OneOrMany, Sort, at_least_one, impl_default,
+    impl_with_fields, yes,
 };
 use crate::context::Incomplete;
 use crate::error::Error;
@@ -90,23 +91,7 @@ impl_with_fields!(ListFilesArgs {
     with_timeout_ms: timeout_ms: u64,
 });
 
-impl Default for ListFilesArgs {
-    fn default() -> ListFilesArgs {
-        ListFilesArgs {
-            path: OneOrMany::default(),
-            pattern: None,
-            exclude: OneOrMany::default(),
-            max_depth: None,
-            max_results: None,
-            hidden: true,
-            changed: false,
-            no_ignore: false,
-            sort: Sort::Path,
-            cursor: None,
-            timeout_ms: default_timeout(),
-        }
-    }
-}
+impl_default!(ListFilesArgs {});
 
 /// The levels that are listed without a pattern if the call gives no number.
 const DEFAULT_MAX_DEPTH: u32 = 3;

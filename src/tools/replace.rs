@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_with_fields, yes};
+use crate::arguments::{self, MAX_PATTERN_CHARS, OneOrMany, impl_default, impl_with_fields, yes};
 use crate::context::Limits;
 use crate::error::{Error, ErrorCode};
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
@@ -126,26 +126,7 @@ impl_with_fields!(ReplaceArgs {
     with_dry_run: dry_run: bool,
 });
 
-impl Default for ReplaceArgs {
-    fn default() -> ReplaceArgs {
-        ReplaceArgs {
-            pattern: String::new(),
-            replacement: String::new(),
-            path: OneOrMany::default(),
-            include: OneOrMany::default(),
-            exclude: OneOrMany::default(),
-            file_type: OneOrMany::default(),
-            case_sensitive: true,
-            literal: false,
-            word: false,
-            multiline: false,
-            hidden: true,
-            no_ignore: false,
-            expected_count: None,
-            dry_run: false,
-        }
-    }
-}
+impl_default!(ReplaceArgs { "pattern": "", "replacement": "" });
 
 /// What was replaced.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]

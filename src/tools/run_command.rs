@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, impl_with_fields, root};
+use crate::arguments::{MAX_COMMAND_CHARS, MAX_PATH_CHARS, impl_default, impl_with_fields, root};
 use crate::command::{self, CommandPolicy};
 pub use crate::command::{Background, RunCommandOutput};
 use crate::error::{Error, ErrorCode};
@@ -46,11 +46,7 @@ impl_with_fields!(RunCommandArgs {
     with_timeout_ms: timeout_ms: u64,
 });
 
-impl Default for RunCommandArgs {
-    fn default() -> RunCommandArgs {
-        RunCommandArgs { command: String::new(), cwd: root(), timeout_ms: default_timeout() }
-    }
-}
+impl_default!(RunCommandArgs { "command": "" });
 
 fn default_timeout() -> u64 {
     30_000

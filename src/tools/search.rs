@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{
-    self, MAX_CURSOR_CHARS, MAX_PATTERNS, OneOrMany, Sort, at_least_one, impl_with_fields, yes,
+    self, MAX_CURSOR_CHARS, MAX_PATTERNS, OneOrMany, Sort, at_least_one, impl_default,
+    impl_with_fields, yes,
 };
 use crate::context::{Call, Incomplete};
 use crate::error::{Error, ErrorCode};
@@ -159,37 +160,7 @@ impl_with_fields!(SearchArgs {
     with_timeout_ms: timeout_ms: u64,
 });
 
-impl Default for SearchArgs {
-    fn default() -> SearchArgs {
-        SearchArgs {
-            pattern: OneOrMany::from(""),
-            path: OneOrMany::default(),
-            include: OneOrMany::default(),
-            exclude: OneOrMany::default(),
-            file_type: OneOrMany::default(),
-            max_depth: None,
-            case_sensitive: None,
-            literal: false,
-            word: false,
-            multiline: false,
-            invert: false,
-            context: 0,
-            before: None,
-            after: None,
-            enclosing: false,
-            output: OutputMode::Content,
-            max_results: default_max_results(),
-            max_per_file: None,
-            sort: Sort::Path,
-            hidden: true,
-            changed: false,
-            no_ignore: false,
-            versions: false,
-            cursor: None,
-            timeout_ms: default_timeout(),
-        }
-    }
-}
+impl_default!(SearchArgs { "pattern": "" });
 
 fn default_max_results() -> u32 {
     DEFAULT_RESULTS

@@ -63,5 +63,6 @@ pub(crate) use crate::walk::roots::{
 pub(crate) use crate::walk::scope::Scope;
 pub(crate) use crate::walk::selection::{FileTotals, SelectedFiles, Selection, SelectionLookup};
 #[cfg(feature = "cli")]
-pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs, ShellRules};
+pub use crate::walk::shell_dirs::ShellRules;
+pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

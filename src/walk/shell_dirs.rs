@@ -23,31 +23,50 @@ use ripkit_fs::{IgnoreChoice, Workspace, is_temporary};
 pub(crate) type EntryTest = Arc<dyn Fn(&[u8], &[u8], usize) -> bool + Send + Sync>;
 
 /// What a walk at a shell reads.
-#[derive(Clone)]
-pub(crate) struct ShellRules {
-    /// Which ignore files of the tree hold, and whether those above the root do.
-    pub(crate) ignore: IgnoreChoice,
-    pub(crate) parents: bool,
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "for the program only")]
+pub struct ShellRules {
+    /// Which ignore files hold.
+    pub ignore: IgnoreChoice,
+    /// Whether ignore files above the root hold.
+    pub parents: bool,
     /// Whether names that start with a dot are included.
-    pub(crate) hidden: bool,
+    pub hidden: bool,
     /// Whether links are followed.
-    pub(crate) follow: bool,
-    pub(crate) one_file_system: bool,
+    pub follow: bool,
+    /// Whether directories of other file systems are not entered.
+    pub one_file_system: bool,
     /// Globs that decide before the ignore files. They see paths as they are shown.
-    pub(crate) globs: Override,
+    pub globs: Override,
     /// The file types that are wanted, or not.
-    pub(crate) types: Types,
+    pub types: Types,
     /// Rules that decide after the ignore files, the last of them first.
-    pub(crate) last: Vec<Gitignore>,
+    pub last: Vec<Gitignore>,
     /// Directories that hold an entry of one of these names are left out.
-    pub(crate) marks: Vec<Vec<u8>>,
-    /// Below which directories nothing is visited.
-    pub(crate) is_end: Option<EntryTest>,
+    pub marks: Vec<Vec<u8>>,
+}
+
+impl Default for ShellRules {
+    fn default() -> ShellRules {
+        ShellRules {
+            ignore: IgnoreChoice::default(),
+            parents: true,
+            hidden: false,
+            follow: false,
+            one_file_system: false,
+            globs: Override::empty(),
+            types: Types::empty(),
+            last: Vec::new(),
+            marks: Vec::new(),
+        }
+    }
 }
 
 /// The directories below one root.
 pub(crate) struct ShellDirs {
     rules: ShellRules,
+    /// Below which directories nothing is visited.
+    is_end: Option<EntryTest>,
     /// How the root is shown, empty or ending in `/`, and how many bytes of a path belong to it.
     shown: Vec<u8>,
     base_len: usize,
@@ -64,9 +83,16 @@ impl std::fmt::Debug for ShellDirs {
 }
 
 impl ShellDirs {
-    pub(crate) fn new(rules: ShellRules, shown: Vec<u8>, base_len: usize) -> ShellDirs {
+    /// Those below a root that is shown as `shown`, and whose path takes `base_len` bytes; below those for
+    /// which `is_end` nothing is visited.
+    pub(crate) fn new(
+        rules: ShellRules,
+        is_end: Option<EntryTest>,
+        shown: Vec<u8>,
+        base_len: usize,
+    ) -> ShellDirs {
         let (device, seen) = (OnceLock::new(), Mutex::default());
-        ShellDirs { rules, shown, base_len, device, seen }
+        ShellDirs { rules, is_end, shown, base_len, device, seen }
     }
 
     /// The path of an entry as it is shown.
@@ -96,7 +122,7 @@ impl ShellDirs {
             }
         }
         let has_mark = self.rules.marks.iter().any(|name| dir.stat(name).is_ok());
-        let is_end = self.rules.is_end.as_ref().filter(|_| directory.depth() > 0);
+        let is_end = self.is_end.as_ref().filter(|_| directory.depth() > 0);
         Ok(has_mark
             || is_end.is_some_and(|is_end| {
                 let path = directory.prefix().strip_suffix(b"/").unwrap_or(directory.prefix());

@@ -41,6 +41,7 @@ impl Look {
             Some("auto") => is_colored,
             _ => false,
         };
+        // Without LS_COLORS, the colours are those of fd.
         let colors = || LsColors::from_env().unwrap_or_default();
         let here = || {
             env::current_dir().map_err(|reason| {
@@ -55,7 +56,8 @@ impl Look {
             separator: text("path-separator").map(str::to_owned),
             template: text("format").map(Template::parse),
             colors: is_colored.then(colors),
-            links: if has_links { Some((host_name(), here()?)) } else { None },
+            // Without a host, a link is local.
+            links: if has_links { Some((host_name().unwrap_or_default(), here()?)) } else { None },
         })
     }
 
@@ -97,8 +99,9 @@ impl Look {
         to: &mut Vec<u8>,
     ) {
         let (parent, name) = path.split_at(path.len() - entry.name.len());
-        let painted = |style: Option<&Style>, text: &str| {
-            style.map(Style::to_nu_ansi_term_style).unwrap_or_default().paint(text).to_string()
+        let painted = |style: Option<&Style>, text: &str| match style {
+            Some(style) => style.to_nu_ansi_term_style().paint(text).to_string(),
+            None => text.to_owned(),
         };
         let directory = colors.style_for_indicator(Indicator::Directory);
         if !parent.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::flags::{GlobalFlags, OutputFlags};
 use super::super::{index, tool};
 use super::Line;
-use super::options::{self, PatternSource, TypeChange};
+use super::options;
 
 const CURSOR: &str = "cursor";
 const ENCLOSING: &str = "enclosing";
@@ -82,7 +82,7 @@ pub(super) fn run(line: &Line) -> Result<u8, String> {
     let matches = &line.matches;
     let is_typed = |id: &str| {
         matches.value_source(id) == Some(clap::parser::ValueSource::CommandLine)
-            && options::is_declared(id)
+            && options::declared(id).is_some()
     };
     let other = matches.ids().map(clap::Id::as_str).find(|id| is_typed(id) && !TAKEN.contains(id));
     if let Some(other) = other {
@@ -90,46 +90,27 @@ pub(super) fn run(line: &Line) -> Result<u8, String> {
             "--{other} does not go with --index, --cursor, --enclosing, --versions and --changed"
         ));
     }
-    let globals = GlobalFlags::parse(matches).for_program();
-    let output = OutputFlags::new(line.options.quiet, line.options.stats, false);
+    let globals = GlobalFlags::parse(matches).for_program().unless_rooted_relaxed();
+    let output = OutputFlags::new(line.options.query().quiet, line.options.query().stats, false);
     let mut args = arguments(line, matches, &globals)?;
     args["max_results"] = json!(tool::max_results(&globals, output));
     tool::answer(super::NAME, matches, &globals, args, output).map_err(|error| error.to_string())
 }
 
 fn arguments(line: &Line, matches: &ArgMatches, globals: &GlobalFlags) -> Result<Value, String> {
-    let options = &line.options;
-    let mut words = line.words.iter().map(|word| word.to_string_lossy().into_owned());
-    let mut patterns = Vec::new();
-    for source in &options.patterns {
-        match source {
-            PatternSource::Text(text) => patterns.push(text.to_string_lossy().into_owned()),
-            PatternSource::File(_) => return Err("-f does not go with these options".to_owned()),
-        }
-    }
-    if patterns.is_empty() {
-        patterns.extend(words.next());
-    }
-    if patterns.is_empty() {
-        return Err("there is no pattern to search for".to_owned());
-    }
+    let (options, query) = (&line.options, line.options.query());
+    let mut words = line.words.clone();
+    let patterns = options.typed_patterns(&mut words)?;
     let (excluded, included): (Vec<&String>, Vec<&String>) =
-        options.globs.iter().partition(|glob| glob.starts_with('!'));
+        options.globs().iter().partition(|glob| glob.starts_with('!'));
     let excluded: Vec<&str> = excluded.iter().map(|glob| &glob[1..]).collect();
     let here = globals.current_dir();
-    let types: Vec<&str> = options
-        .types
-        .iter()
-        .filter_map(|change| match change {
-            TypeChange::Select(name) => Some(name.as_str()),
-            _ => None,
-        })
-        .collect();
+    let words = words.iter().map(|word| Value::from(word.to_string_lossy().into_owned()));
     let (before, after) = match options.context() {
         Context::Lines(before, after) => (before, after),
         Context::Everything => (0, 0),
     };
-    let output = match options.mode {
+    let output = match query.mode {
         Mode::FilesWithMatches => "files",
         Mode::FilesWithoutMatch => "files_without_match",
         Mode::Count => "count",
@@ -140,30 +121,30 @@ fn arguments(line: &Line, matches: &ArgMatches, globals: &GlobalFlags) -> Result
         "path": here.to_root_relative(words.collect()),
         "include": here.globs_from_root(json!(included)),
         "exclude": here.globs_from_root(json!(excluded)),
-        "file_type": types,
-        "max_depth": options.max_depth,
-        "case_sensitive": match options.case {
+        "file_type": options.selected_types(),
+        "max_depth": query.tree.max_depth,
+        "case_sensitive": match query.case {
             Case::Sensitive => Some(true),
             Case::Insensitive => Some(false),
             Case::Smart => None,
         },
-        "literal": options.fixed,
-        "word": options.boundary == Some(Boundary::Word),
-        "multiline": options.multiline,
-        "invert": options.invert,
+        "literal": query.fixed,
+        "word": query.boundary == Some(Boundary::Word),
+        "multiline": query.multiline,
+        "invert": query.invert,
         "before": before,
         "after": after,
         "enclosing": matches.get_flag(ENCLOSING),
         "output": output,
-        "max_per_file": options.max_count,
-        "sort": match options.sort {
+        "max_per_file": query.max_count,
+        "sort": match query.sort {
             None | Some((SortKey::Path, false)) => "path",
             Some((SortKey::Modified, true)) => "modified",
             Some(_) => return Err("the tool sorts by path, or by modified with --sortr".to_owned()),
         },
-        "hidden": options.hidden,
+        "hidden": query.tree.rules.hidden,
         "changed": matches.get_flag(CHANGED),
-        "no_ignore": options.no_vcs,
+        "no_ignore": !query.tree.rules.ignore.git,
         "versions": matches.get_flag(VERSIONS),
         "cursor": matches.get_one::<String>(CURSOR),
     }))

@@ -24,53 +24,63 @@ struct Found {
     kind: Kind,
 }
 
-/// See [`Workspace::copy_directory`].
-pub(super) fn copy_directory(
-    workspace: &Workspace,
-    source: &str,
-    destination: &str,
-    call: &Call,
-) -> Result<(usize, Vec<String>), Error> {
-    let source = workspace.resolve(source, Access::Read)?;
-    let place = workspace.resolve(destination, Access::Create)?;
-    if place.kind().is_some() {
-        return Err(exists(&place, ""));
-    }
-    let inside = place.relative().strip_prefix(source.relative());
-    if source.relative().is_empty() || inside.is_some_and(|below| below.starts_with(b"/")) {
-        let message = format!("cannot copy {source} to {place}, which is in it");
-        return Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()));
-    }
-    let mut found = Vec::new();
-    list(workspace, &source, b"", call, &mut found)?;
-    let (mut files, mut notes) = (0, Vec::new());
-    let at = |below: &[u8]| {
-        let path = joined(place.relative(), below);
-        workspace.resolve(&exact_path(&path), Access::Create)
-    };
-    for chunk in found.chunks(FILES_PER_COMMIT) {
-        let paths = chunk.iter().map(|found| Ok((at(&found.below)?, Access::Create)));
-        let paths = paths.collect::<Result<Vec<_>, Error>>()?;
-        let mut transaction = Transaction::lock(workspace, paths, call)?;
-        for (index, found) in chunk.iter().enumerate() {
-            if found.kind == Kind::Directory {
-                transaction.make_directory(index);
-                continue;
-            }
-            if found.kind == Kind::Link {
-                let (parent, name) = found.path.entry();
-                let text = parent.read_link(name);
-                let text = text.map_err(|error| Error::io("copy", found.path.as_str(), error))?;
-                transaction.check_link(index, &text)?;
-                transaction.link(index, text);
-            } else {
-                transaction.copy(index, CopySource::open(found.path.clone(), None, call)?);
-            }
-            files += 1;
+impl Workspace {
+    /// Copies a directory with everything in it to a path that does not exist: contents and permissions of
+    /// files, links as they are. Returns how many files and links it copied, and what could not be
+    /// preserved, one sentence each. Each 256 files are one change; when one fails, what was copied before it
+    /// stays.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::copy_file`]; `INVALID_PATH` for a destination inside the source, for a link
+    /// that would lead out of the root, and for what is neither a file, a link nor a directory.
+    pub fn copy_directory(
+        &self,
+        source: &str,
+        destination: &str,
+        call: &Call,
+    ) -> Result<(usize, Vec<String>), Error> {
+        let source = self.resolve(source, Access::Read)?;
+        let place = self.resolve(destination, Access::Create)?;
+        if place.kind().is_some() {
+            return Err(exists(&place, ""));
         }
-        notes.extend(transaction.commit(call)?);
+        let inside = place.relative().strip_prefix(source.relative());
+        if source.relative().is_empty() || inside.is_some_and(|below| below.starts_with(b"/")) {
+            let message = format!("cannot copy {source} to {place}, which is in it");
+            return Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()));
+        }
+        let mut found = Vec::new();
+        list(self, &source, b"", call, &mut found)?;
+        let (mut files, mut notes) = (0, Vec::new());
+        let at = |below: &[u8]| {
+            let path = joined(place.relative(), below);
+            self.resolve(&exact_path(&path), Access::Create)
+        };
+        for chunk in found.chunks(FILES_PER_COMMIT) {
+            let paths = chunk.iter().map(|found| Ok((at(&found.below)?, Access::Create)));
+            let paths = paths.collect::<Result<Vec<_>, Error>>()?;
+            let mut transaction = Transaction::lock(self, paths, call)?;
+            for (index, found) in chunk.iter().enumerate() {
+                if found.kind == Kind::Directory {
+                    transaction.make_directory(index);
+                    continue;
+                }
+                if found.kind == Kind::Link {
+                    let (parent, name) = found.path.entry();
+                    let text = parent.read_link(name);
+                    let text =
+                        text.map_err(|error| Error::io("copy", found.path.as_str(), error))?;
+                    transaction.check_link(index, &text)?;
+                    transaction.link(index, text);
+                } else {
+                    transaction.copy(index, CopySource::open(found.path.clone(), None, call)?);
+                }
+                files += 1;
+            }
+            notes.extend(transaction.commit(call)?);
+        }
+        Ok((files, notes))
     }
-    Ok((files, notes))
 }
 
 fn list(

@@ -63,7 +63,6 @@ pub use remove::Removed;
 pub use remove_tree::TreeCount;
 pub use resolve::MAX_PATH_BYTES;
 pub use temp::{RandomNames, is_temporary};
-use transfer::Transferred;
 pub use version::{Expected, Version, VersionHasher, VersionToken};
 pub use write_guard::WriteGuard;
 
@@ -284,21 +283,6 @@ impl Workspace {
         self
     }
 
-    /// The exclude file (`info/exclude`) of the repository whose `.git` file is in the directory
-    /// `prefix`, which is empty or ends in `/`. `None` if there is none, or if it is outside the workspace
-    /// or denied.
-    pub fn exclude_file(&self, prefix: &[u8]) -> Option<WorkspacePath> {
-        outer_ignores::exclude_below(self, prefix)
-    }
-
-    /// The git directory of the repository or worktree whose root is the directory `prefix`, which is
-    /// empty or ends in `/`, and the one that holds what its worktrees share, mostly the same; both as
-    /// paths for [`Workspace::look_up`], which may be outside the workspace or missing. `None` if there
-    /// is no `.git`, or if it is denied or no file that git writes.
-    pub fn git_directories(&self, prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-        outer_ignores::git_directories(self, prefix)
-    }
-
     /// The absolute path of the root, without links.
     pub fn root(&self) -> &Path {
         &self.0.canonical
@@ -506,53 +490,6 @@ impl Workspace {
         guard.replace(content, call)
     }
 
-    /// Begins to change several files together, all or none: resolves the paths and locks them against
-    /// other calls of this process.
-    ///
-    /// ```
-    /// use ripkit_fs::{Access, Call, Workspace};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let directory = tempfile::tempdir()?;
-    /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
-    /// # std::fs::write(directory.path().join("b.txt"), "one\n")?;
-    /// let (workspace, call) = (Workspace::open(directory.path())?, Call::default());
-    /// let paths = [("a.txt", Access::Change), ("b.txt", Access::Change), ("c.txt", Access::Create)];
-    /// let mut transaction = workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
-    /// for index in 0..2 {
-    ///     let old = transaction.read(index, 1 << 20, &call)?.unwrap_or_default();
-    ///     transaction.write(index, old.to_ascii_uppercase())?;
-    /// }
-    /// transaction.write(2, b"new\n".to_vec())?;
-    /// transaction.commit(&call)?;
-    /// assert_eq!(workspace.read("b.txt")?, b"ONE\n");
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// One for each path that cannot be used, with its index: those of [`Workspace::resolve`];
-    /// `INVALID_PATH` for a directory; `FILE_ALREADY_EXISTS` for [`Access::Create`];
-    /// `INVALID_ARGUMENT` for a path that leads to the same file as an earlier one. `TIMEOUT` and
-    /// `CANCELLED` while waiting for other calls, and failures to recover an interrupted transaction,
-    /// at index 0.
-    pub fn begin(
-        &self,
-        paths: &[(impl AsRef<str>, Access)],
-        call: &Call,
-    ) -> Result<Transaction, Vec<(usize, Error)>> {
-        Transaction::begin(self, paths, call)
-    }
-
-    /// Removes a regular file, or a link but not its target. For `call` see [`Workspace::write`].
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, `PERMISSION_DENIED` and
-    /// other failures of the system, `TIMEOUT` and `CANCELLED` before it was removed.
-    pub fn remove(&self, path: &str, call: &Call) -> Result<(), Error> {
-        remove::remove_file(self, path, call)
-    }
-
     /// Renames a file, a directory, or a link but not its target, and creates the directories above
     /// the new name. Never replaces an existing entry. Between file systems a file is copied, and
     /// removed when the copy is complete; a directory is refused. Returns notes, one sentence each, on attributes that could not be
@@ -635,100 +572,6 @@ impl Workspace {
         if denied { Err(policy::denied(path)) } else { Ok(resolved) }
     }
 
-    /// Locks a file to create or change it ([`Access::Write`]), or to change it ([`Access::Change`]).
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file,
-    /// `PERMISSION_DENIED` for a file that must not be written, `TIMEOUT` and `CANCELLED` while
-    /// waiting for other calls.
-    pub fn lock_for_write(
-        &self,
-        path: &str,
-        access: Access,
-        call: &Call,
-    ) -> Result<WriteGuard, Error> {
-        WriteGuard::lock(self, path, access, call)
-    }
-
-    /// Removes a regular file, a link but not its target, or with `is_recursive` a directory with
-    /// everything in it. That is refused entirely, before anything is changed,
-    /// if a rule denies an entry, a file system is mounted in it, or something is known to prevent the
-    /// removal of an entry.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else and for the root;
-    /// `POLICY_DENIED`; `CONFLICT` if the content is not of the
-    /// `expected` version, which only files have; `TIMEOUT` and `CANCELLED` before it was removed. Of a
-    /// directory of which an entry cannot be removed, the rest gets its name back.
-    pub fn remove_entry(
-        &self,
-        path: &str,
-        expected: Option<VersionToken>,
-        is_recursive: bool,
-        call: &Call,
-    ) -> Result<Removed, Error> {
-        remove::remove_entry(self, path, expected, is_recursive, call)
-    }
-
-    /// Renames a file, a link or a directory. To another file system a file or link is copied, and
-    /// removed when the copy is on stable storage.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, for the root, for a directory
-    /// to another file system or into itself, or in which a file system is mounted; `POLICY_DENIED` if
-    /// a rule denies an entry of a directory; `FILE_ALREADY_EXISTS`; `CONFLICT` if the content is not
-    /// of the `expected` version, which only files have. After any error, source and destination are
-    /// as they were.
-    pub fn move_file(
-        &self,
-        source: &str,
-        destination: &str,
-        expected: Option<VersionToken>,
-        call: &Call,
-    ) -> Result<Transferred, Error> {
-        transfer::move_file(self, source, destination, expected, call)
-    }
-
-    /// Copies the content and the permissions of a file; links are followed.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::move_file`].
-    pub fn copy_file(
-        &self,
-        source: &str,
-        destination: &str,
-        expected: Option<VersionToken>,
-        call: &Call,
-    ) -> Result<Transferred, Error> {
-        transfer::copy_file(self, source, destination, expected, call)
-    }
-
-    /// Copies a directory with everything in it to a path that does not exist: contents and permissions of
-    /// files, links as they are. Returns how many files and links it copied, and what could not be
-    /// preserved, one sentence each. Each 256 files are one change; when one fails, what was copied before it
-    /// stays.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::copy_file`]; `INVALID_PATH` for a destination inside the source, for a link
-    /// that would lead out of the root, and for what is neither a file, a link nor a directory.
-    pub fn copy_directory(
-        &self,
-        source: &str,
-        destination: &str,
-        call: &Call,
-    ) -> Result<(usize, Vec<String>), Error> {
-        copy_tree::copy_directory(self, source, destination, call)
-    }
-
-    /// Creates a directory and its parents; also returns whether it existed.
-    ///
-    /// # Errors
-    /// Those of [`Workspace::resolve`]; `FILE_ALREADY_EXISTS` for another kind of entry, `TIMEOUT`
-    /// and `CANCELLED` before anything was created.
-    pub fn make_directory(&self, path: &str, call: &Call) -> Result<(WorkspacePath, bool), Error> {
-        make_directory::make_directory(self, path, call)
-    }
-
     /// The absolute path of an entry, for output.
     pub fn absolute(&self, path: &WorkspacePath) -> String {
         let full = match path.relative() {
@@ -787,15 +630,6 @@ impl Workspace {
     /// The log of changes, if one is kept.
     pub fn change_log(&self) -> Option<&Log> {
         self.0.hooks.log().map(|log| &**log)
-    }
-
-    /// Undoes a step of the log, which [`Log::steps`] returned, as a step of its own. Returns notes.
-    ///
-    /// # Errors
-    /// `CONFLICT` if one of its files was changed since in the same lines; `INVALID_ARGUMENT` if it cannot be undone or is
-    /// not in the log; and those of [`Transaction::commit`]. Then nothing is changed.
-    pub fn undo(&self, step: &LoggedStep, call: &Call) -> Result<Vec<String>, Error> {
-        undo::undo(self, step, call)
     }
 
     fn hooks(&self) -> &ChangeHooks {

@@ -5,7 +5,7 @@
 //! directory of a submodule, `<repository>/modules/<name>`, has no `commondir` and its own exclude
 //! file.
 //!
-//! The tree that contains a `.git` file may be hostile. [`exclude_below`] therefore resolves each
+//! The tree that contains a `.git` file may be hostile. [`Workspace::exclude_file`] therefore resolves each
 //! path in the workspace like one from a model. [`exclude_ambient`], for paths that the host named,
 //! follows a `.git` file only to a git directory that refers back to it.
 
@@ -210,19 +210,26 @@ impl OuterDirectory {
     }
 }
 
-/// See [`Workspace::exclude_file`].
-pub(super) fn exclude_below(workspace: &Workspace, prefix: &[u8]) -> Option<WorkspacePath> {
-    let (_, common) = linked_directories(workspace, prefix)?;
-    let exclude = workspace.look_up(&from_directory(&common, b"info/exclude")).ok()??;
-    exclude.is_file().then_some(exclude)
-}
+impl Workspace {
+    /// The exclude file (`info/exclude`) of the repository whose `.git` file is in the directory
+    /// `prefix`, which is empty or ends in `/`. `None` if there is none, or if it is outside the workspace
+    /// or denied.
+    pub fn exclude_file(&self, prefix: &[u8]) -> Option<WorkspacePath> {
+        let (_, common) = linked_directories(self, prefix)?;
+        let exclude = self.look_up(&from_directory(&common, b"info/exclude")).ok()??;
+        exclude.is_file().then_some(exclude)
+    }
 
-/// See [`Workspace::git_directories`].
-pub(super) fn git_directories(workspace: &Workspace, prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let dot_git = [prefix, b".git"].concat();
-    match workspace.look_up(&dot_git).ok()?? {
-        found if found.is_directory() => Some((dot_git.clone(), dot_git)),
-        _ => linked_directories(workspace, prefix),
+    /// The git directory of the repository or worktree whose root is the directory `prefix`, which is
+    /// empty or ends in `/`, and the one that holds what its worktrees share, mostly the same; both as
+    /// paths for [`Workspace::look_up`], which may be outside the workspace or missing. `None` if there
+    /// is no `.git`, or if it is denied or no file that git writes.
+    pub fn git_directories(&self, prefix: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+        let dot_git = [prefix, b".git"].concat();
+        match self.look_up(&dot_git).ok()?? {
+            found if found.is_directory() => Some((dot_git.clone(), dot_git)),
+            _ => linked_directories(self, prefix),
+        }
     }
 }
 

@@ -620,23 +620,21 @@ fn cannot_be_restored(
     path: &RecordedPath,
     error: &io::Error,
 ) -> String {
+    let kept_beside = |old: &RecordedPath, new: Option<&FileMark>| {
+        let place = places.reopen(old).ok()?;
+        let (parent, name) = place.entry();
+        let now = entry_at(parent, name).ok()??;
+        // If it is the new file, the step was not made.
+        let is_old = new.is_none_or(|new| !new.is_of(Some(&now)));
+        is_old.then(|| ("beside it", keep_aside(parent, name)))
+    };
     let kept = match record {
         Record::Overwrite { backup, .. } => {
             let place = places.workspace.journal_place();
             Some((place.where_it_is(), keep_aside(place.dir(), backup.bytes())))
         }
-        Record::Replace { temp, new, .. } => places.reopen(temp).ok().and_then(|place| {
-            let (parent, name) = place.entry();
-            let now = entry_at(parent, name).ok().flatten();
-            // Otherwise the step was not made.
-            let is_old = now.is_some() && !new.is_of(now.as_ref());
-            is_old.then(|| ("beside it", keep_aside(place.entry().0, place.entry().1)))
-        }),
-        Record::Remove { aside, .. } => places.reopen(aside).ok().and_then(|place| {
-            let (parent, name) = place.entry();
-            let exists = entry_at(parent, name).ok().flatten().is_some();
-            exists.then(|| ("beside it", keep_aside(place.entry().0, place.entry().1)))
-        }),
+        Record::Replace { temp, new, .. } => kept_beside(temp, Some(new)),
+        Record::Remove { aside, .. } => kept_beside(aside, None),
         _ => None,
     };
     let sentence = format!("{} could not be restored: {error}", path.shown());

@@ -367,11 +367,8 @@ impl PathNames {
     fn parse(workspace: &Workspace, text: &str, bytes: &[u8]) -> Result<PathNames, Error> {
         check_text(text, bytes)?;
         let absolute = bytes.first() == Some(&b'/') || Path::new(text).is_absolute();
-        let below_root = if absolute {
-            normalise(&[], bytes).and_then(|names| strip_root(workspace, &names))
-        } else {
-            normalise(&[], bytes)
-        };
+        let below_root = normalise(&[], bytes, false)
+            .and_then(|names| if absolute { strip_root(workspace, &names) } else { Some(names) });
         if let Some(list) = below_root {
             return Ok(PathNames { start: workspace.0.root.clone(), list, outside: false });
         }
@@ -381,7 +378,7 @@ impl PathNames {
         let start = Dir::root_of_host().map_err(|error| Error::io("open", text, error))?;
         let base = if absolute { Vec::new() } else { names_of(&workspace.0.canonical) };
         // `..` at the root of the file system stays there, as it does everywhere.
-        let list = normalise_clamped(&base, bytes);
+        let list = normalise(&base, bytes, true).expect("nothing leads above it");
         Ok(PathNames { start: Arc::new(start), list, outside: true })
     }
 }
@@ -416,31 +413,18 @@ pub(super) fn names_directory(text: &str) -> bool {
     matches!(last, Some("" | "." | ".."))
 }
 
-/// Appends the names of `path` to `base`, resolving `.` and `..`; `None` if `..` leads above the
-/// first of them.
-fn normalise(base: &[Vec<u8>], path: &[u8]) -> Option<Vec<Vec<u8>>> {
+/// Appends the names of `path` to `base`, resolving `.` and `..`. Where `..` leads above the first of them,
+/// it `stays` there, as at the root of a file system, or there are no such names.
+fn normalise(base: &[Vec<u8>], path: &[u8], stays: bool) -> Option<Vec<Vec<u8>>> {
     let mut names = base.to_vec();
     for name in split(path) {
-        if name == b".." {
-            names.pop()?;
-        } else {
+        if name != b".." {
             names.push(name.to_vec());
+        } else if names.pop().is_none() && !stays {
+            return None;
         }
     }
     Some(names)
-}
-
-/// The same where `..` at the top stays there, as at the root of a file system.
-fn normalise_clamped(base: &[Vec<u8>], path: &[u8]) -> Vec<Vec<u8>> {
-    let mut names = base.to_vec();
-    for name in split(path) {
-        if name == b".." {
-            names.pop();
-        } else {
-            names.push(name.to_vec());
-        }
-    }
-    names
 }
 
 fn split(path: &[u8]) -> impl Iterator<Item = &[u8]> {

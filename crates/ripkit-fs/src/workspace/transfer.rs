@@ -21,58 +21,71 @@ pub struct Transferred {
     pub notes: Vec<String>,
 }
 
-/// See [`Workspace::move_file`].
-pub(super) fn move_file(
-    workspace: &Workspace,
-    source: &str,
-    destination: &str,
-    expected: Option<VersionToken>,
-    call: &Call,
-) -> Result<Transferred, Error> {
-    let source = workspace.resolve(source, Access::Entry)?;
-    if source.is_directory() {
-        refuse_version(&source, expected)?;
-        refuse_root(workspace, &source, "move")?;
-    } else {
-        check_file_or_link(&source, "move")?;
+impl Workspace {
+    /// Renames a file, a link or a directory. To another file system a file or link is copied, and
+    /// removed when the copy is on stable storage.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything else, for the root, for a directory
+    /// to another file system or into itself, or in which a file system is mounted; `POLICY_DENIED` if
+    /// a rule denies an entry of a directory; `FILE_ALREADY_EXISTS`; `CONFLICT` if the content is not
+    /// of the `expected` version, which only files have. After any error, source and destination are
+    /// as they were.
+    pub fn move_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<VersionToken>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        let source = self.resolve(source, Access::Entry)?;
+        if source.is_directory() {
+            refuse_version(&source, expected)?;
+            refuse_root(self, &source, "move")?;
+        } else {
+            check_file_or_link(&source, "move")?;
+        }
+        let (destination, is_own_name) = free_place(self, destination, &source)?;
+        let below = destination.relative().strip_prefix(source.relative());
+        if source.is_directory() && below.is_some_and(|below| below.starts_with(b"/")) {
+            let message = format!("cannot move {source} to {destination}, which is in it");
+            return Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()));
+        }
+        let paths = vec![(source.clone(), Access::Entry), (destination.clone(), Access::Create)];
+        let mut transaction = Transaction::lock(self, paths, call)?;
+        let mut tree = None;
+        if source.is_directory() {
+            let purpose = Purpose::Move(&destination);
+            tree = Some(CheckedTree::check(self, &source, purpose, call)?);
+        } else if expected.is_some() {
+            transaction.open(0, expected, call)?;
+        }
+        transaction.move_to(is_own_name, tree.as_ref().map(CheckedTree::identity));
+        let notes = transaction.commit(call)?;
+        let tree = tree.map(|tree| tree.count());
+        Ok(Transferred { source, destination, tree, notes })
     }
-    let (destination, is_own_name) = free_place(workspace, destination, &source)?;
-    let below = destination.relative().strip_prefix(source.relative());
-    if source.is_directory() && below.is_some_and(|below| below.starts_with(b"/")) {
-        let message = format!("cannot move {source} to {destination}, which is in it");
-        return Err(Error::new(ErrorCode::InvalidPath, message).at(source.as_str()));
-    }
-    let paths = vec![(source.clone(), Access::Entry), (destination.clone(), Access::Create)];
-    let mut transaction = Transaction::lock(workspace, paths, call)?;
-    let mut tree = None;
-    if source.is_directory() {
-        let purpose = Purpose::Move(&destination);
-        tree = Some(CheckedTree::check(workspace, &source, purpose, call)?);
-    } else if expected.is_some() {
-        transaction.open(0, expected, call)?;
-    }
-    transaction.move_to(is_own_name, tree.as_ref().map(CheckedTree::identity));
-    let notes = transaction.commit(call)?;
-    let tree = tree.map(|tree| tree.count());
-    Ok(Transferred { source, destination, tree, notes })
-}
 
-/// See [`Workspace::copy_file`].
-pub(super) fn copy_file(
-    workspace: &Workspace,
-    source: &str,
-    destination: &str,
-    expected: Option<VersionToken>,
-    call: &Call,
-) -> Result<Transferred, Error> {
-    let source = workspace.resolve(source, Access::Read)?;
-    check_file_or_link(&source, "copy")?;
-    let (destination, _) = free_place(workspace, destination, &source)?;
-    let paths = vec![(destination.clone(), Access::Create)];
-    let mut transaction = Transaction::lock(workspace, paths, call)?;
-    transaction.copy(0, CopySource::open(source.clone(), expected, call)?);
-    let notes = transaction.commit(call)?;
-    Ok(Transferred { source, destination, tree: None, notes })
+    /// Copies the content and the permissions of a file; links are followed.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::move_file`].
+    pub fn copy_file(
+        &self,
+        source: &str,
+        destination: &str,
+        expected: Option<VersionToken>,
+        call: &Call,
+    ) -> Result<Transferred, Error> {
+        let source = self.resolve(source, Access::Read)?;
+        check_file_or_link(&source, "copy")?;
+        let (destination, _) = free_place(self, destination, &source)?;
+        let paths = vec![(destination.clone(), Access::Create)];
+        let mut transaction = Transaction::lock(self, paths, call)?;
+        transaction.copy(0, CopySource::open(source.clone(), expected, call)?);
+        let notes = transaction.commit(call)?;
+        Ok(Transferred { source, destination, tree: None, notes })
+    }
 }
 
 /// Resolves a destination that must not exist, except as another spelling of the source; returns

@@ -15,33 +15,35 @@ use crate::workspace::restore::RemovedTree;
 use crate::workspace::{Access, MAX_FILE_BYTES, Transaction, Version, Workspace, WorkspacePath};
 use ripkit_edit::merge::merge;
 
-/// See [`Workspace::undo`].
-pub(super) fn undo(
-    workspace: &Workspace,
-    step: &LoggedStep,
-    call: &Call,
-) -> Result<Vec<String>, Error> {
-    let Some(log) = workspace.change_log() else {
-        return Err(Error::new(ErrorCode::Internal, "no log of changes is kept"));
-    };
-    // What it left may be another file since a later step was undone.
-    let is_mark = |change: &LoggedChange| matches!(change.after, After::Entry(_));
-    let again = step.changes().iter().any(is_mark).then(|| log.steps(workspace).steps);
-    let mut again = again.into_iter().flatten();
-    let again = again.find(|other| other.number() == step.number());
-    let step = again.as_ref().unwrap_or(step);
-    if let Some(reason) = step.changes().iter().find_map(not_undoable) {
-        return Err(reason);
-    }
-    let notes = match step.changes() {
-        [change] if change.is_of_directory() => {
-            undo_directory((workspace, log), (change, step), call)?
+impl Workspace {
+    /// Undoes a step of the log, which [`Log::steps`] returned, as a step of its own. Returns notes.
+    ///
+    /// # Errors
+    /// `CONFLICT` if one of its files was changed since in the same lines; `INVALID_ARGUMENT` if it cannot be undone or is
+    /// not in the log; and those of [`Transaction::commit`]. Then nothing is changed.
+    pub fn undo(&self, step: &LoggedStep, call: &Call) -> Result<Vec<String>, Error> {
+        let Some(log) = self.change_log() else {
+            return Err(Error::new(ErrorCode::Internal, "no log of changes is kept"));
+        };
+        // What it left may be another file since a later step was undone.
+        let is_mark = |change: &LoggedChange| matches!(change.after, After::Entry(_));
+        let again = step.changes().iter().any(is_mark).then(|| log.steps(self).steps);
+        let mut again = again.into_iter().flatten();
+        let again = again.find(|other| other.number() == step.number());
+        let step = again.as_ref().unwrap_or(step);
+        if let Some(reason) = step.changes().iter().find_map(not_undoable) {
+            return Err(reason);
         }
-        _ => Undo::begin((workspace, log), step, call)?.commit(call)?,
-    };
-    prune(workspace, step.changes().iter().flat_map(|change| &change.directories));
-    log.refer_to_copies(&step.found(), |path| open(workspace, path));
-    Ok(notes)
+        let notes = match step.changes() {
+            [change] if change.is_of_directory() => {
+                undo_directory((self, log), (change, step), call)?
+            }
+            _ => Undo::begin((self, log), step, call)?.commit(call)?,
+        };
+        prune(self, step.changes().iter().flat_map(|change| &change.directories));
+        log.refer_to_copies(&step.found(), |path| open(self, path));
+        Ok(notes)
+    }
 }
 
 /// Opens a file, if it is there and can be read.

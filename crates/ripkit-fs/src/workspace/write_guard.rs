@@ -11,17 +11,24 @@ use crate::workspace::{Access, Expected, Workspace, WorkspacePath};
 #[derive(Debug)]
 pub struct WriteGuard(Transaction);
 
-impl WriteGuard {
-    /// See [`Workspace::lock_for_write`].
-    pub(super) fn lock(
-        workspace: &Workspace,
-        text: &str,
+impl Workspace {
+    /// Locks a file to create or change it ([`Access::Write`]), or to change it ([`Access::Change`]).
+    ///
+    /// # Errors
+    /// Those of [`Workspace::resolve`]; `INVALID_PATH` for anything but a regular file,
+    /// `PERMISSION_DENIED` for a file that must not be written, `TIMEOUT` and `CANCELLED` while
+    /// waiting for other calls.
+    pub fn lock_for_write(
+        &self,
+        path: &str,
         access: Access,
         call: &Call,
     ) -> Result<WriteGuard, Error> {
-        Transaction::of_file(workspace, text, access, call).map(WriteGuard)
+        Transaction::of_file(self, path, access, call).map(WriteGuard)
     }
+}
 
+impl WriteGuard {
     /// The file.
     pub fn path(&self) -> &WorkspacePath {
         self.0.opened(0).0

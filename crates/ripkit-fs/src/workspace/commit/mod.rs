@@ -103,23 +103,52 @@ impl Committed {
     }
 }
 
-impl Transaction {
-    /// See [`Workspace::begin`].
-    pub(super) fn begin(
-        workspace: &Workspace,
+impl Workspace {
+    /// Begins to change several files together, all or none: resolves the paths and locks them against
+    /// other calls of this process.
+    ///
+    /// ```
+    /// use ripkit_fs::{Access, Call, Workspace};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # std::fs::write(directory.path().join("a.txt"), "one\n")?;
+    /// # std::fs::write(directory.path().join("b.txt"), "one\n")?;
+    /// let (workspace, call) = (Workspace::open(directory.path())?, Call::default());
+    /// let paths = [("a.txt", Access::Change), ("b.txt", Access::Change), ("c.txt", Access::Create)];
+    /// let mut transaction = workspace.begin(&paths, &call).map_err(|mut errors| errors.remove(0).1)?;
+    /// for index in 0..2 {
+    ///     let old = transaction.read(index, 1 << 20, &call)?.unwrap_or_default();
+    ///     transaction.write(index, old.to_ascii_uppercase())?;
+    /// }
+    /// transaction.write(2, b"new\n".to_vec())?;
+    /// transaction.commit(&call)?;
+    /// assert_eq!(workspace.read("b.txt")?, b"ONE\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// One for each path that cannot be used, with its index: those of [`Workspace::resolve`];
+    /// `INVALID_PATH` for a directory; `FILE_ALREADY_EXISTS` for [`Access::Create`];
+    /// `INVALID_ARGUMENT` for a path that leads to the same file as an earlier one. `TIMEOUT` and
+    /// `CANCELLED` while waiting for other calls, and failures to recover an interrupted transaction,
+    /// at index 0.
+    pub fn begin(
+        &self,
         paths: &[(impl AsRef<str>, Access)],
         call: &Call,
     ) -> Result<Transaction, Vec<(usize, Error)>> {
         let first = |error| vec![(0, error)];
         // Before the paths are resolved: a file that an interrupted transaction moved comes back.
-        recover(workspace, call)
-            .and_then(|recovery| recovery.check_all(workspace.journal_place()))
+        recover(self, call)
+            .and_then(|recovery| recovery.check_all(self.journal_place()))
             .map_err(first)?;
         let (mut resolved, mut errors) = (Vec::new(), Vec::new());
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         for (index, (text, access)) in paths.iter().enumerate() {
             let text = text.as_ref();
-            match resolve(workspace, text, *access) {
+            match resolve(self, text, *access) {
                 Ok(path) => {
                     if let Some(earlier) = known.insert(path.relative().to_vec(), index) {
                         let (earlier, _) = &paths[earlier];
@@ -133,9 +162,11 @@ impl Transaction {
         if !errors.is_empty() {
             return Err(errors);
         }
-        Transaction::lock(workspace, resolved, call).map_err(first)
+        Transaction::lock(self, resolved, call).map_err(first)
     }
+}
 
+impl Transaction {
     /// Locks resolved paths.
     ///
     /// # Errors
@@ -414,11 +445,6 @@ impl Transaction {
     /// same time; the message names these.
     pub fn commit(self, call: &Call) -> Result<Vec<String>, Error> {
         self.commit_steps(call).map(|committed| committed.notes)
-    }
-
-    /// The same, and what else is known of it.
-    pub(super) fn commit_steps(self, call: &Call) -> Result<Committed, Error> {
-        self.commit_observed(call)
     }
 
     /// Makes the changes visible.

@@ -28,7 +28,7 @@ impl Transaction {
     }
 
     /// Commits with the host's consent, reports the changes, and adds them to the log.
-    pub(super) fn commit_observed(mut self, call: &Call) -> Result<Committed, Error> {
+    pub(in crate::workspace) fn commit_steps(mut self, call: &Call) -> Result<Committed, Error> {
         let workspace = self.workspace.clone();
         let Some(observer) = Observer::of(&workspace) else { return self.apply(None, call) };
         self.keep_old(observer.shows_content(), call)?;

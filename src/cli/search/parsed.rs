@@ -1,0 +1,537 @@
+//! What the options of `rg` mean in the order in which they were typed, and the search that they ask for.
+
+use std::collections::HashSet;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use bstr::ByteVec;
+use clap::ArgMatches;
+use grep_printer::{
+    ColorSpecs, HyperlinkConfig, HyperlinkEnvironment, HyperlinkFormat, UserColorSpec,
+    default_color_specs,
+};
+use grep_searcher::Encoding;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+use ripkit::shell::search::{Binary, Boundary, Case, Context, Mode, Query, SortKey};
+
+use super::super::flags::{global_excludes, host_name, is_coloured};
+use super::super::print;
+use super::options;
+
+/// A pattern, or the file that holds some.
+enum PatternSource {
+    Text(OsString),
+    File(PathBuf),
+}
+
+/// A change of the file types.
+enum TypeChange {
+    Select(String),
+    Negate(String),
+    Add(String),
+    Clear(String),
+}
+
+/// What was typed, with later options over earlier ones.
+#[derive(Default)]
+pub(super) struct Options {
+    /// The search, but for what depends on several options, the paths and the terminal.
+    query: Query,
+    lists_types: bool,
+    patterns: Vec<PatternSource>,
+    globs: Vec<String>,
+    iglobs: Vec<String>,
+    globs_ignore_case: bool,
+    types: Vec<TypeChange>,
+    no_global: bool,
+    no_files: bool,
+    ignore_files: Vec<PathBuf>,
+    threads: usize,
+    is_mapped: Option<bool>,
+    passthru: bool,
+    before: Option<usize>,
+    after: Option<usize>,
+    around: usize,
+    line_number: Option<bool>,
+    with_filename: Option<bool>,
+    heading: Option<bool>,
+    column: Option<bool>,
+    /// When there are colours; `auto` if it is empty.
+    color: String,
+    colors: Vec<UserColorSpec>,
+    hyperlinks: HyperlinkFormat,
+    by_line: Option<bool>,
+    no_messages: bool,
+    no_config: bool,
+    unrestricted: u8,
+}
+
+impl Options {
+    /// Reads the options that were typed, in their order.
+    ///
+    /// # Errors
+    /// What is wrong with one of them.
+    pub(super) fn of(matches: &ArgMatches) -> Result<Options, String> {
+        let mut typed = Vec::new();
+        for id in matches.ids().map(clap::Id::as_str) {
+            let Some((long, yes)) = options::declared(id) else { continue };
+            let indices = matches.indices_of(id).into_iter().flatten();
+            let values = matches.get_raw(id).into_iter().flatten();
+            typed.extend(indices.zip(values).map(|(index, value)| (index, id, (long, yes), value)));
+        }
+        typed.sort_unstable_by_key(|(index, ..)| *index);
+        let mut options = Options::default();
+        let look = &mut options.query.look;
+        look.context_separator = Some(b"--".to_vec());
+        (look.field_context_separator, look.field_match_separator) = (b"-".to_vec(), b":".to_vec());
+        for (_, id, (long, yes), value) in typed {
+            options
+                .apply(long, yes, value)
+                .map_err(|reason| format!("error parsing flag --{id}: {reason}"))?;
+        }
+        Ok(options)
+    }
+
+    /// Applies an option, or with no `yes` what takes it back.
+    #[expect(clippy::too_many_lines, reason = "a line for each option")]
+    fn apply(&mut self, long: &str, yes: bool, value: &OsStr) -> Result<(), String> {
+        if let Some(reason) = options::refusal(long) {
+            return Err(format!("this option of rg is not supported: {reason}"));
+        }
+        let query = &mut self.query;
+        let (look, tree) = (&mut query.look, &mut query.tree);
+        let rules = &mut tree.rules;
+        match long {
+            "regexp" => self.patterns.push(PatternSource::Text(value.to_owned())),
+            "file" => self.patterns.push(PatternSource::File(value.into())),
+            "fixed-strings" => query.fixed = yes,
+            "ignore-case" => query.case = Case::Insensitive,
+            "case-sensitive" => query.case = Case::Sensitive,
+            "smart-case" => query.case = Case::Smart,
+            "word-regexp" => query.boundary = Some(Boundary::Word),
+            "line-regexp" => query.boundary = Some(Boundary::Line),
+            "invert-match" => query.invert = yes,
+            "multiline" => {
+                (query.multiline, query.stop_on_nonmatch) = (yes, query.stop_on_nonmatch && !yes);
+            }
+            "multiline-dotall" => query.dotall = yes,
+            "crlf" => (query.crlf, query.null_data) = (yes, query.null_data && !yes),
+            "null-data" => (query.crlf, query.null_data) = (false, true),
+            "no-unicode" => query.no_unicode = yes,
+            "regex-size-limit" => query.regex_size = Some(size(value)?),
+            "dfa-size-limit" => query.dfa_size = Some(size(value)?),
+            "engine" => return engine(value),
+            "glob" => self.globs.push(text(value)?),
+            "iglob" => self.iglobs.push(text(value)?),
+            "glob-case-insensitive" => self.globs_ignore_case = yes,
+            "type" => self.types.push(TypeChange::Select(text(value)?)),
+            "type-not" => self.types.push(TypeChange::Negate(text(value)?)),
+            "type-add" => self.types.push(TypeChange::Add(text(value)?)),
+            "type-clear" => self.types.push(TypeChange::Clear(text(value)?)),
+            "type-list" => self.lists_types = true,
+            "hidden" => rules.hidden = yes,
+            "unrestricted" => return self.unrestrict(),
+            "no-ignore" => self.set_no_ignore(yes),
+            "no-ignore-vcs" => rules.ignore.git = !yes,
+            "no-ignore-dot" => rules.ignore.dot = !yes,
+            "no-ignore-exclude" => rules.ignore.exclude = !yes,
+            "no-ignore-global" => self.no_global = yes,
+            "no-ignore-parent" => rules.parents = !yes,
+            "no-ignore-files" => self.no_files = yes,
+            "no-require-git" => rules.ignore.needs_repository = !yes,
+            "ignore-file" => self.ignore_files.push(value.into()),
+            "follow" => rules.follow = yes,
+            "one-file-system" => rules.one_file_system = yes,
+            "max-depth" => tree.max_depth = Some(number(value)?),
+            "max-filesize" => query.max_filesize = Some(size(value)? as u64),
+            "text" => query.binary = if yes { Binary::Text } else { Binary::Auto },
+            "binary" => query.binary = if yes { Binary::Search } else { Binary::Auto },
+            "encoding" if yes => return self.set_encoding(&text(value)?),
+            "encoding" => (query.encoding, query.no_marks) = (None, false),
+            "sort" => query.sort = sort_key(value)?.map(|key| (key, false)),
+            "sortr" => query.sort = sort_key(value)?.map(|key| (key, true)),
+            "sort-files" => query.sort = yes.then_some((SortKey::Path, false)),
+            "threads" => self.threads = number(value)?,
+            "mmap" => self.is_mapped = Some(yes),
+            "files-with-matches" => self.set_mode(Mode::FilesWithMatches),
+            "files-without-match" => self.set_mode(Mode::FilesWithoutMatch),
+            "count" => self.set_mode(Mode::Count),
+            "count-matches" => self.set_mode(Mode::CountMatches),
+            "include-zero" => look.include_zero = yes,
+            "files" => self.set_mode(Mode::Files),
+            "json" if yes => self.set_mode(Mode::Json),
+            "json" if query.mode == Mode::Json => query.mode = Mode::Lines,
+            "quiet" => query.quiet = true,
+            "only-matching" => look.only_matching = true,
+            "replace" => look.replacement = Some(text(value)?.into_bytes()),
+            "max-count" => query.max_count = Some(number(value)?),
+            "stop-on-nonmatch" => (query.stop_on_nonmatch, query.multiline) = (true, false),
+            "after-context" => self.set_context(|all, lines| all.after = Some(lines), value)?,
+            "before-context" => self.set_context(|all, lines| all.before = Some(lines), value)?,
+            "context" => self.set_context(|all, lines| all.around = lines, value)?,
+            "passthru" => self.passthru = true,
+            "line-number" => self.line_number = Some(true),
+            "no-line-number" => self.line_number = Some(false),
+            "with-filename" => self.with_filename = Some(true),
+            "no-filename" => self.with_filename = Some(false),
+            "heading" => self.heading = Some(yes),
+            "column" => self.column = Some(yes),
+            "byte-offset" => look.byte_offset = yes,
+            "vimgrep" => look.per_match = true,
+            "pretty" => {
+                "always".clone_into(&mut self.color);
+                (self.heading, self.line_number) = (Some(true), Some(true));
+            }
+            "max-columns" => look.max_columns = Some(number(value)?).filter(|max| *max > 0),
+            "max-columns-preview" => look.max_columns_preview = yes,
+            "trim" => look.trim = yes,
+            "null" => look.null = true,
+            "path-separator" => look.path_separator = separator(value)?,
+            "context-separator" if !yes => look.context_separator = None,
+            "context-separator" => look.context_separator = Some(unescaped(value)?),
+            "field-context-separator" => look.field_context_separator = unescaped(value)?,
+            "field-match-separator" => look.field_match_separator = unescaped(value)?,
+            "color" => self.color = when(value)?,
+            "colors" => self.colors.push(text(value)?.parse().map_err(|error| format!("{error}"))?),
+            "hyperlink-format" => {
+                self.hyperlinks = text(value)?.parse().map_err(|error| format!("{error}"))?;
+            }
+            "stats" => query.stats = yes,
+            "line-buffered" => self.by_line = yes.then_some(true),
+            "block-buffered" => self.by_line = yes.then_some(false),
+            "no-messages" => self.no_messages = yes,
+            "no-config" => self.no_config = true,
+            // What they say holds anyway.
+            "json" | "no-ignore-messages" | "no-pcre2" | "no-search-zip" => {}
+            other => unreachable!("{other} is declared and has no meaning"),
+        }
+        Ok(())
+    }
+
+    fn set_mode(&mut self, mode: Mode) {
+        (self.query.mode, self.lists_types) = (mode, false);
+    }
+
+    fn set_no_ignore(&mut self, yes: bool) {
+        let rules = &mut self.query.tree.rules;
+        (rules.ignore.dot, rules.ignore.exclude, rules.ignore.git) = (!yes, !yes, !yes);
+        (rules.parents, self.no_global) = (!yes, yes);
+    }
+
+    fn unrestrict(&mut self) -> Result<(), String> {
+        self.unrestricted += 1;
+        match self.unrestricted {
+            1 => self.set_no_ignore(true),
+            2 => self.query.tree.rules.hidden = true,
+            3 => self.query.binary = Binary::Search,
+            _ => return Err("it can be given three times".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn set_encoding(&mut self, name: &str) -> Result<(), String> {
+        (self.query.encoding, self.query.no_marks) = match name {
+            "auto" => (None, false),
+            "none" => (None, true),
+            name => (Some(Encoding::new(name).map_err(|error| error.to_string())?), false),
+        };
+        Ok(())
+    }
+
+    fn set_context(
+        &mut self,
+        set: impl FnOnce(&mut Options, usize),
+        value: &OsStr,
+    ) -> Result<(), String> {
+        if std::mem::take(&mut self.passthru) {
+            (self.before, self.after, self.around) = (None, None, 0);
+        }
+        set(self, number(value)?);
+        Ok(())
+    }
+
+    /// The search as far as single options determine it.
+    pub(super) fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The lines around matching ones; `-A` and `-B` win over `-C` wherever they stand.
+    pub(super) fn context(&self) -> Context {
+        if self.passthru {
+            return Context::Everything;
+        }
+        Context::Lines(self.before.unwrap_or(self.around), self.after.unwrap_or(self.around))
+    }
+
+    /// The globs of `-g`.
+    pub(super) fn globs(&self) -> &[String] {
+        &self.globs
+    }
+
+    /// The types of `-t`.
+    pub(super) fn selected_types(&self) -> Vec<&str> {
+        let selected = self.types.iter().filter_map(|change| match change {
+            TypeChange::Select(name) => Some(name.as_str()),
+            _ => None,
+        });
+        selected.collect()
+    }
+
+    /// Whether the file types are to be printed.
+    pub(super) fn lists_types(&self) -> bool {
+        self.lists_types
+    }
+
+    /// Whether nothing is said about files that cannot be read.
+    pub(super) fn no_messages(&self) -> bool {
+        self.no_messages
+    }
+
+    /// Whether the configuration file is not read.
+    pub(super) fn no_config(&self) -> bool {
+        self.no_config
+    }
+
+    /// How many threads are asked for; 0 for as many as are good.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The patterns as they were typed, of which the first word may be one; none from a file.
+    pub(super) fn typed_patterns(&self, words: &mut Vec<OsString>) -> Result<Vec<String>, String> {
+        let mut patterns = Vec::new();
+        for source in &self.patterns {
+            match source {
+                PatternSource::Text(text) => patterns.push(text.to_string_lossy().into_owned()),
+                PatternSource::File(_) => {
+                    return Err("-f does not go with these options".to_owned());
+                }
+            }
+        }
+        if patterns.is_empty() && !words.is_empty() {
+            patterns.push(words.remove(0).to_string_lossy().into_owned());
+        }
+        if patterns.is_empty() {
+            return Err("there is no pattern to search for".to_owned());
+        }
+        Ok(patterns)
+    }
+
+    /// The patterns, of which the first word may be one, each once.
+    pub(super) fn patterns(
+        &mut self,
+        words: &mut Vec<OsString>,
+        standard_input_is_read: &mut bool,
+    ) -> Result<Vec<String>, String> {
+        if self.query.mode == Mode::Files {
+            return Ok(Vec::new());
+        }
+        let mut patterns = Vec::new();
+        if self.patterns.is_empty() {
+            if words.is_empty() {
+                return Err("there is no pattern to search for; --help has examples".to_owned());
+            }
+            self.patterns.push(PatternSource::Text(words.remove(0)));
+        }
+        for source in &self.patterns {
+            match source {
+                PatternSource::Text(pattern) => {
+                    let pattern = pattern.to_str().ok_or("the pattern is not UTF-8")?;
+                    patterns.push(pattern.to_owned());
+                }
+                PatternSource::File(file) if file == Path::new("-") => {
+                    if std::mem::replace(standard_input_is_read, true) {
+                        return Err("standard input can be read once only".to_owned());
+                    }
+                    let lines = io::stdin().lock().lines();
+                    patterns.extend(lines.collect::<Result<Vec<_>, _>>().map_err(|error| {
+                        format!("cannot read patterns from standard input: {error}")
+                    })?);
+                }
+                PatternSource::File(file) => {
+                    let lines = File::open(file).and_then(|file| {
+                        BufReader::new(file).lines().collect::<Result<Vec<_>, _>>()
+                    });
+                    let failed = |error| format!("{}: {error}", file.display());
+                    patterns.extend(lines.map_err(failed)?);
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        patterns.retain(|pattern| seen.insert(pattern.clone()));
+        Ok(patterns)
+    }
+
+    /// The search for these patterns in these paths below `directory`.
+    pub(super) fn into_query(
+        self,
+        patterns: Vec<String>,
+        paths: Vec<PathBuf>,
+        is_implicit: bool,
+        directory: &Path,
+    ) -> Result<Query, String> {
+        let is_only_input = paths.len() == 1 && paths[0] == Path::new("-");
+        let is_one_file =
+            paths.len() == 1 && (is_only_input || !directory.join(&paths[0]).is_dir());
+        let is_terminal = io::stdout().is_terminal();
+        let failed = |error: ignore::Error| error.to_string();
+        let (globs, types) =
+            (self.override_of_globs(directory).map_err(failed)?, self.types().map_err(failed)?);
+        let (last, context) = (self.rules_of_files(directory), self.context());
+        let mut query = self.query;
+        query.is_mapped = self.is_mapped.unwrap_or_else(|| {
+            paths.len() <= 10 && paths.iter().all(|path| directory.join(path).is_file())
+        });
+        query.mode = match query.mode {
+            Mode::CountMatches if query.invert => Mode::Count,
+            Mode::Count if query.look.only_matching => Mode::CountMatches,
+            mode => mode,
+        };
+        query.sort = query.sort.filter(|sort| *sort != (SortKey::Path, false));
+        query.context = context;
+        let look = &mut query.look;
+        look.column = self.column.unwrap_or(look.per_match);
+        let shows_numbers = match query.mode {
+            _ if query.quiet => false,
+            Mode::Json => true,
+            Mode::Lines => look.column || look.per_match || is_terminal && !is_only_input,
+            _ => false,
+        };
+        look.coloured = is_coloured(&self.color);
+        let mut colors = default_color_specs();
+        colors.extend(self.colors);
+        look.colors = ColorSpecs::new(&colors);
+        look.on_terminal = is_terminal;
+        look.hyperlinks = HyperlinkConfig::new(link_environment(), self.hyperlinks);
+        look.by_line = self.by_line.unwrap_or(is_terminal);
+        look.heading = self.heading.unwrap_or(is_terminal) && !look.per_match;
+        look.paths = self.with_filename.unwrap_or(look.per_match || !is_one_file);
+        look.line_number = self.line_number.unwrap_or(shows_numbers);
+        let rules = &mut query.tree.rules;
+        rules.ignore.exclude &= rules.ignore.git;
+        let has_global = rules.ignore.git && !self.no_global;
+        query.tree.global_excludes = has_global.then(global_excludes).flatten();
+        (rules.globs, rules.types, rules.last) = (globs, types, last);
+        Ok(Query { patterns, paths, is_implicit, is_one_file, ..query })
+    }
+
+    fn override_of_globs(&self, directory: &Path) -> Result<Override, ignore::Error> {
+        let mut builder = OverrideBuilder::new(directory);
+        builder.case_insensitive(self.globs_ignore_case)?;
+        for glob in &self.globs {
+            builder.add(glob)?;
+        }
+        builder.case_insensitive(true)?;
+        for glob in &self.iglobs {
+            builder.add(glob)?;
+        }
+        builder.build()
+    }
+
+    /// The file types as they were changed and selected.
+    pub(super) fn types(&self) -> Result<Types, ignore::Error> {
+        let mut builder = TypesBuilder::new();
+        builder.add_defaults();
+        for change in &self.types {
+            match change {
+                TypeChange::Select(name) => drop(builder.select(name)),
+                TypeChange::Negate(name) => drop(builder.negate(name)),
+                TypeChange::Add(definition) => builder.add_def(definition)?,
+                TypeChange::Clear(name) => drop(builder.clear(name)),
+            }
+        }
+        builder.build()
+    }
+
+    /// The rules of `--ignore-file`.
+    fn rules_of_files(&self, directory: &Path) -> Vec<Gitignore> {
+        let files = self.ignore_files.iter().filter(|_| !self.no_files);
+        let rules = |file: &PathBuf| {
+            let mut builder = GitignoreBuilder::new(directory);
+            if let Some(error) = builder.add(directory.join(file))
+                && !self.no_messages
+            {
+                print::message("ripkit", &error.to_string());
+            }
+            builder.build().unwrap_or_else(|_| Gitignore::empty())
+        };
+        files.map(rules).collect()
+    }
+}
+
+/// What links of paths can name.
+fn link_environment() -> HyperlinkEnvironment {
+    let mut environment = HyperlinkEnvironment::new();
+    environment.host(host_name());
+    let prefix = env::var("WSL_DISTRO_NAME").ok().map(|name| format!("wsl$/{name}"));
+    environment.wsl_prefix(prefix);
+    environment
+}
+
+fn text(value: &OsStr) -> Result<String, String> {
+    let text = value.to_str().ok_or("the value is not UTF-8")?;
+    Ok(text.to_owned())
+}
+
+fn number<T: std::str::FromStr>(value: &OsStr) -> Result<T, String> {
+    let text = text(value)?;
+    text.parse().map_err(|_| format!("{text:?} is no number that is possible here"))
+}
+
+/// A number of bytes, with a unit of 1024, its square or its cube.
+fn size(value: &OsStr) -> Result<usize, String> {
+    let text = text(value)?;
+    let (digits, unit) = match text.chars().last() {
+        Some('K') => (&text[..text.len() - 1], 1 << 10),
+        Some('M') => (&text[..text.len() - 1], 1 << 20),
+        Some('G') => (&text[..text.len() - 1], 1 << 30),
+        _ => (&*text, 1),
+    };
+    let bytes = digits.parse().ok().and_then(|count: usize| count.checked_mul(unit));
+    bytes.ok_or_else(|| format!("{text:?} is no size: digits, and K, M or G"))
+}
+
+fn unescaped(value: &OsStr) -> Result<Vec<u8>, String> {
+    Ok(Vec::unescape_bytes(text(value)?))
+}
+
+fn separator(value: &OsStr) -> Result<Option<u8>, String> {
+    match *unescaped(value)? {
+        [] => Ok(None),
+        [byte] => Ok(Some(byte)),
+        _ => Err("it is one byte".to_owned()),
+    }
+}
+
+fn when(value: &OsStr) -> Result<String, String> {
+    match &*text(value)? {
+        when @ ("auto" | "always" | "never") => Ok(when.to_owned()),
+        "ansi" => Ok("always".to_owned()),
+        other => Err(format!("{other:?} is none of auto, always, never and ansi")),
+    }
+}
+
+fn engine(value: &OsStr) -> Result<(), String> {
+    match &*text(value)? {
+        "default" | "auto" => Ok(()),
+        other => Err(format!("there is no engine {other:?}")),
+    }
+}
+
+fn sort_key(value: &OsStr) -> Result<Option<SortKey>, String> {
+    Ok(Some(match &*text(value)? {
+        "none" => return Ok(None),
+        "path" => SortKey::Path,
+        "modified" => SortKey::Modified,
+        "accessed" => SortKey::Accessed,
+        "created" => SortKey::Created,
+        other => {
+            return Err(format!("{other:?} is none of none, path, modified, accessed, created"));
+        }
+    }))
+}
