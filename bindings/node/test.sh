@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 repository="$PWD"
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-tools="$(tests/tools.sh node -- typescript@5.9.3 ai@7.0.173 @types/json-schema@7.0.15)"
+tools="$(tests/tools.sh node -- typescript@5.9.3 ai@7.0.173 @types/json-schema@7.0.15 \
+    @types/node@24.10.1)"
 
 project="$target/npm/project"
 rm -rf "$project"
@@ -17,7 +18,10 @@ npm install --silent --offline --no-audit --no-fund "$target"/npm/ripkit-[0-9]*.
     "$target"/npm/ripkit-linux-"$(node -p process.arch)"-gnu-[0-9]*.tgz
 ln -s "$tools/npm/node_modules/ai" node_modules
 node --test
-"$tools/npm/node_modules/.bin/tsc" --strict --noEmit --target es2022 --module nodenext types.mts types.cts
+types=("$tools/npm/node_modules/.bin/tsc" --strict --noEmit --target es2022 --module nodenext)
+"${types[@]}" types.cts
+# The types of `ai` need those of Node.
+"${types[@]}" --typeRoots "$tools/npm/node_modules/@types" --types node types.mts
 timeout 300 "$repository/bindings/cases.py" node driver.mjs
 
 # The programs of the guide and of the README, in their order.

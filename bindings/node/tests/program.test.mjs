@@ -14,7 +14,9 @@ fs.writeFileSync(path.join(root, 'notes.md'), 'buy milk\n');
 after(() => fs.rmSync(root, { recursive: true }));
 
 test('npx runs it, with its output and status', () => {
-  const run = (...args) => spawnSync('npx', ['--no-install', 'ripkit', ...args, '--root', root], { encoding: 'utf8' });
+  // As rg does, it would search a pipe in the place of the tree.
+  const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+  const run = (...args) => spawnSync('npx', ['--no-install', 'ripkit', ...args, '--root', root], options);
   const found = run('search', '-n', 'milk');
   assert.deepEqual([found.status, found.stdout], [0, 'notes.md:1:buy milk\n'], found.stderr);
   assert.equal(run('search', 'beer').status, 1);
