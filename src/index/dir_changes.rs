@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::pool::lock;
-use crate::walk::FileTotals;
 
 /// How many changed entries of a directory are recorded by name; beyond that, all count as changed.
 const MAX_NAMES: usize = 1024;
@@ -20,6 +19,8 @@ pub(crate) struct Generation {
     current: u64,
     /// Observations of earlier generations are invalid, even if a watch reported no change.
     min_valid: u64,
+    /// How many watches had ended when it began.
+    ended: u64,
 }
 
 /// The changes that a watch reported of a directory.
@@ -52,13 +53,23 @@ impl Default for DirChanges {
 impl Generation {
     /// The generation `current`, to which observations before `min_valid` mean nothing.
     pub(super) const fn new(current: u64, min_valid: u64) -> Generation {
-        Generation { current, min_valid }
+        Generation { current, min_valid, ended: 0 }
+    }
+
+    /// The same, begun after so many watches had ended.
+    pub(super) fn after_ended(self, ended: u64) -> Generation {
+        Generation { ended, ..self }
     }
 
     /// Whether the call may use observations of earlier ones.
-    #[cfg(test)]
     pub(super) fn allows_earlier(self) -> bool {
         self.min_valid < self.current
+    }
+
+    /// From which generation on observations are valid, and how many watches had ended. Where neither
+    /// has grown, what was found unchanged is so until a change is reported.
+    pub(super) fn trust(self) -> (u64, u64) {
+        (self.min_valid, self.ended)
     }
 
     /// Its number.
@@ -82,14 +93,6 @@ impl DirChanges {
     /// Whether an entry is unchanged since the generation `verified`.
     pub(super) fn unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
         self.is_watched_since(verified, generation) && self.name(name) <= verified
-    }
-
-    /// Whether all files that were added up are unchanged since.
-    pub(super) fn contents_unchanged(&self, totals: &FileTotals, generation: Generation) -> bool {
-        // What changed before they were added up was known then.
-        let (added_up, verified) = totals.times();
-        self.is_watched_since(verified, generation)
-            && self.latest.load(Ordering::Acquire) <= added_up
     }
 
     /// Whether the watch reported everything that happened since the generation `verified` began.

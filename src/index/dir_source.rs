@@ -57,16 +57,23 @@ impl DirSource for IndexView {
             Some(State::Seen) => SelectionLookup::Wanted,
             Some(State::Kept(kept)) => {
                 let roots = tasks.iter().filter(|task| self.is_other(task, &kept)).count();
-                let changed = roots + kept.changed(self.generation());
+                let changed = roots + kept.changed(self.generation(), self.relisted());
+                if changed == 0 {
+                    kept.doubt(false);
+                }
                 if changed == 0 && kept.has_rules(self.generation(), &|dir| self.open(dir)) {
                     return SelectionLookup::Known(kept.selection().clone());
                 }
-                selections.put(key, State::Seen);
-                if changed > MAX_CHANGED {
-                    SelectionLookup::Unknown
-                } else {
-                    SelectionLookup::Wanted
+                let was_doubtful = kept.doubt(changed > MAX_CHANGED);
+                if changed <= MAX_CHANGED {
+                    selections.put(key, State::Seen);
+                    return SelectionLookup::Wanted;
                 }
+                // The first time, the walk perhaps finds that none of them has changed.
+                if was_doubtful {
+                    selections.put(key, State::Seen);
+                }
+                SelectionLookup::Unknown
             }
         }
     }

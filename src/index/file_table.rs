@@ -7,9 +7,10 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::index::dir_changes::{DirChanges, Generation};
 use crate::index::query::FilterQuery;
+use crate::index::settled::{Settled, SparedFiles};
 use crate::index::signatures::{BitsPerByte, BlockFilters, FileSet, Signatures};
 use crate::index::status::IndexStatus;
-use crate::walk::{DirListing, FileId, FileTotals};
+use crate::walk::{DirListing, FileId, FileWords};
 use ripkit_fs::Fingerprint;
 use ripkit_fs::os::{Kind, Stat};
 
@@ -71,6 +72,12 @@ struct Slots {
     released: Vec<FileId>,
     /// Numbers that no call uses.
     free: Vec<FileId>,
+    /// Files that a watch would report a change of, and those of which that may hold since they were
+    /// last looked at.
+    settled: Arc<Settled>,
+    doubtful: FileSet,
+    /// The latest [`Generation::trust`] for which they are settled.
+    trust: (u64, u64),
 }
 
 /// What is known of one file.
@@ -110,6 +117,8 @@ pub(crate) struct Candidates {
     files: Option<FileSet>,
     /// What was recorded later is not among them.
     recorded: u64,
+    /// Files that were unchanged when the call began.
+    settled: Arc<Settled>,
 }
 
 impl KnownFile {
@@ -212,8 +221,10 @@ impl FileTable {
             changed: 0,
             changes: file.changes,
         };
-        let slots = (0..).zip(files).map(slot).collect();
-        let slots = RwLock::new(Slots { files: slots, ..Slots::default() });
+        let files = (0..).zip(files).map(slot).collect();
+        let mut slots = Slots { files, ..Slots::default() };
+        slots.unsettle_all();
+        let slots = RwLock::new(slots);
         FileTable { slots, signatures, recorded: AtomicU64::new(0) }
     }
 
@@ -244,6 +255,7 @@ impl FileTable {
         let kept: HashSet<FileId> = new.files().map(|(_, file)| file).collect();
         let mut slots = self.write();
         for (_, file) in old.files().filter(|(_, file)| !kept.contains(file)) {
+            slots.unsettle(file);
             if let Some(slot) = slots.get_mut(file) {
                 if slot.known.take().is_some_and(|known| known.class == ContentClass::Text) {
                     self.signatures.remove(file);
@@ -255,7 +267,9 @@ impl FileTable {
 
     /// Notes that a watch reported a change of a file.
     pub(super) fn note_change(&self, file: FileId, current: u64) {
-        if let Some(slot) = self.write().get_mut(file) {
+        let mut slots = self.write();
+        slots.unsettle(file);
+        if let Some(slot) = slots.get_mut(file) {
             slot.changed = slot.changed.max(current);
         }
     }
@@ -268,6 +282,7 @@ impl FileTable {
         let mut slots = self.write();
         let released = std::mem::take(&mut slots.released);
         for file in released {
+            slots.unsettle(file);
             // A call may have indexed the file after it was released.
             if let Some(slot) = slots.get_mut(file)
                 && slot.known.take().is_some_and(|known| known.class == ContentClass::Text)
@@ -284,6 +299,7 @@ impl FileTable {
         // Held from here on: of two threads that index a file, the fingerprint and the signatures
         // of the same one must remain.
         let mut slots = self.write();
+        slots.unsettle(file);
         let class = match content {
             Content::Text(filters) => {
                 self.signatures.insert(file, filters);
@@ -308,17 +324,25 @@ impl FileTable {
         self.read().get(file).is_some_and(|slot| slot.known.is_some())
     }
 
-    /// The files that may match; all of them if `keep_going` ends the search for them. What is recorded
-    /// from now on is not excluded by them.
+    /// The files that may match, for a call of this generation; all of them if `keep_going` ends the
+    /// search for them. What is recorded from now on is not excluded by them.
     pub(super) fn candidates(
         &self,
         query: Option<&FilterQuery>,
+        generation: Generation,
         keep_going: &dyn Fn() -> bool,
     ) -> Candidates {
+        let is_watched = generation.allows_earlier();
+        if is_watched && self.read().has_doubts(generation) {
+            self.write().settle(generation);
+        }
+        // Held from here on, so that the signatures of settled files stay those of their content.
+        let slots = self.read();
+        let settled = if is_watched { slots.settled.clone() } else { Arc::default() };
         let recorded = self.recorded.load(Ordering::Acquire);
-        let files = self.read().files.len();
+        let files = slots.files.len();
         let found = query.and_then(|query| self.signatures.candidates(query, files, keep_going));
-        Candidates { files: found, recorded }
+        Candidates { files: found, recorded, settled }
     }
 
     /// Whether a file need not be opened, and why; `stat` is called only where nothing else shows that
@@ -344,43 +368,13 @@ impl FileTable {
     }
 
     /// Adds up files that need neither be opened nor checked; none if one of them has to be.
-    pub(super) fn exclude_all(
-        &self,
-        mut files: impl Iterator<Item = Option<FileId>>,
-        candidates: &Candidates,
-        generation: Generation,
-    ) -> Option<FileTotals> {
+    pub(super) fn spared(&self, files: &FileWords, candidates: &Candidates) -> Option<SparedFiles> {
         let slots = self.read();
-        let nothing = FileTotals::new(generation.current());
-        files.try_fold(nothing, |mut totals, file| {
-            let file = file?;
-            let slot = slots.get(file)?;
-            let known = slot.known.as_ref()?;
-            match known.exclude(file, candidates)? {
-                Excluded::Binary => totals.add_binary(),
-                Excluded::Text(bytes) => totals.add_text(bytes, bytes <= WHOLE),
-            }
-            totals.note(file, known.recorded, slot.verified.load(Ordering::Acquire));
-            slot.is_current(generation).then_some(totals)
-        })
-    }
-
-    /// Whether [`FileTable::exclude_all`] would return these totals, which are of files of one
-    /// directory, again. It may be false for others, too.
-    pub(super) fn has_totals(
-        &self,
-        totals: &FileTotals,
-        candidates: &Candidates,
-        generation: Generation,
-    ) -> bool {
-        let range @ (first, _) = totals.range();
-        let may_match = |files: &FileSet| files.has_any(range);
-        candidates.files.as_ref().is_some_and(|files| !may_match(files))
-            && totals.recorded() <= candidates.recorded
-            && self
-                .read()
-                .get(first)
-                .is_some_and(|slot| slot.changes.contents_unchanged(totals, generation))
+        let text_bytes = |file| {
+            let known = slots.get(file)?.known.filter(|it| it.recorded <= candidates.recorded)?;
+            Some(known.text_bytes)
+        };
+        candidates.settled.spared(files, candidates.files.as_ref(), text_bytes)
     }
 
     /// Forgets what is known of a file if it changed.
@@ -404,6 +398,7 @@ impl FileTable {
     /// Forgets what was recorded of a file at that time.
     fn forget(&self, file: FileId, recorded: u64) {
         let mut slots = self.write();
+        slots.unsettle(file);
         let Some(slot) = slots.get_mut(file) else { return };
         if let Some(known) = slot.known.take_if(|known| known.recorded == recorded)
             && known.class == ContentClass::Text
@@ -451,6 +446,67 @@ impl Slots {
 
     fn get_mut(&mut self, file: FileId) -> Option<&mut Slot> {
         self.files.get_mut(file.0 as usize)
+    }
+
+    /// Lets the next call find out whether a file is unchanged; before what is known of it is replaced.
+    fn unsettle(&mut self, file: FileId) {
+        self.doubtful.grow(self.files.len());
+        self.doubtful.insert(file);
+        if self.settled.contains(file) {
+            let text_bytes =
+                self.get(file).and_then(|slot| slot.known).map_or(0, |it| it.text_bytes);
+            Arc::make_mut(&mut self.settled).remove(file, text_bytes);
+        }
+    }
+
+    /// The same for all files.
+    fn unsettle_all(&mut self) {
+        self.settled = Arc::default();
+        self.doubtful.grow(self.files.len());
+        for (file, _) in (0..).zip(&self.files).filter(|(_, slot)| slot.known.is_some()) {
+            self.doubtful.insert(FileId(file));
+        }
+    }
+
+    /// Whether [`Slots::settle`] may change anything.
+    fn has_doubts(&self, generation: Generation) -> bool {
+        let (min_valid, ended) = generation.trust();
+        min_valid > self.trust.0
+            || ended > self.trust.1
+            || self.doubtful.used_words().next().is_some()
+    }
+
+    /// Finds the files that are unchanged unless a watch reports something.
+    fn settle(&mut self, generation: Generation) {
+        let (min_valid, ended) = generation.trust();
+        if min_valid > self.trust.0 || ended > self.trust.1 {
+            self.trust = (min_valid.max(self.trust.0), ended.max(self.trust.1));
+            self.unsettle_all();
+        }
+        // Of two calls at a time the other may have begun later.
+        let generation = Generation::new(generation.current(), self.trust.0);
+        let words: Vec<_> = self.doubtful.used_words().collect();
+        for (index, word) in words {
+            for bit in (0..u64::BITS).filter(|bit| word >> bit & 1 != 0) {
+                let file = FileId(index * u64::BITS + bit);
+                let known = self.get(file).and_then(|slot| Some((slot.known?, slot)));
+                let known = known.filter(|(known, _)| known.class != ContentClass::Opaque);
+                let settled = match known {
+                    Some((_, slot)) if !slot.is_current(generation) => continue,
+                    Some((known, _)) => Some(known),
+                    None => None,
+                };
+                self.doubtful.remove(file);
+                if let Some(known) = settled {
+                    let settled = Arc::make_mut(&mut self.settled);
+                    settled.grow(self.files.len());
+                    match known.class {
+                        ContentClass::Text => settled.insert_text(file, known.text_bytes),
+                        _ => settled.insert_binary(file),
+                    }
+                }
+            }
+        }
     }
 
     /// The number of a new file; none if there are too many.

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use crate::index::file_scan::FileScan;
 use crate::index::file_table::{Candidates, Excluded};
 use crate::index::query::FilterQuery;
+use crate::index::settled::SparedFiles;
 use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
 use crate::index::tree_index::TreeIndex;
-use crate::walk::{FileId, FileTotals, SelectedFiles};
+use crate::walk::{FileId, FileWords};
 use ripkit_fs::os::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
@@ -75,10 +76,11 @@ impl IndexReader {
         threads: usize,
         keep_going: &dyn Fn() -> bool,
     ) -> IndexReader {
+        let candidates = tree.files().candidates(query, view.generation(), keep_going);
         IndexReader {
             tree: tree.clone(),
             view,
-            candidates: Arc::new(tree.files().candidates(query, keep_going)),
+            candidates: Arc::new(candidates),
             asks: query.is_some(),
             indexing: Arc::new(IndexingTime::new(threads)),
         }
@@ -104,17 +106,8 @@ impl IndexReader {
     }
 
     /// Adds up files that need neither be opened nor checked; none if one of them has to be.
-    pub(crate) fn exclude_all(&self, files: &SelectedFiles) -> Option<FileTotals> {
-        let (table, generation) = (self.tree.files(), self.view.generation());
-        let mut kept = files.totals();
-        if let Some(totals) = &*kept
-            && table.has_totals(totals, &self.candidates, generation)
-        {
-            return Some(*totals);
-        }
-        let totals = table.exclude_all(files.file_ids()?, &self.candidates, generation)?;
-        *kept = Some(totals);
-        Some(totals)
+    pub(crate) fn spared(&self, files: &FileWords) -> Option<SparedFiles> {
+        self.tree.files().spared(files, &self.candidates)
     }
 
     /// Drops what is known of a file that changed since it was indexed.

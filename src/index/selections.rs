@@ -1,6 +1,7 @@
 //! What earlier walks visited, for as long as watches report no change of it.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::index::dir_changes::Generation;
@@ -34,8 +35,16 @@ pub(super) struct KeptSelection {
     dirs: Vec<Arc<SnapshotDir>>,
     /// The directories that have ignore files, with the rules above and inside them.
     ruled: Vec<(Arc<SnapshotDir>, IgnoreRules, IgnoreRules)>,
+    /// How many reports of changed listings had come when the directories were last checked and all
+    /// watched; none if they never were.
+    checked: AtomicU64,
+    /// Whether more directories had changed in the last call than are read again at once.
+    is_doubtful: AtomicBool,
     _memory: Reservation,
 }
+
+/// No number of reports.
+const NEVER: u64 = u64::MAX;
 
 /// Identifies the walks that visit the same entries.
 #[derive(Clone, Debug)]
@@ -118,7 +127,8 @@ impl KeptSelection {
         ruled: Vec<(Arc<SnapshotDir>, IgnoreRules, IgnoreRules)>,
         memory: Reservation,
     ) -> KeptSelection {
-        KeptSelection { selection, dirs, ruled, _memory: memory }
+        let (checked, is_doubtful) = (AtomicU64::new(NEVER), AtomicBool::new(false));
+        KeptSelection { selection, dirs, ruled, checked, is_doubtful, _memory: memory }
     }
 
     pub(super) fn selection(&self) -> &Arc<Selection> {
@@ -129,9 +139,22 @@ impl KeptSelection {
         self.dirs.iter().any(|own| Arc::ptr_eq(own, dir))
     }
 
-    /// How many directories may have changed.
-    pub(super) fn changed(&self, generation: Generation) -> usize {
-        self.dirs.iter().filter(|dir| !dir.is_current(generation)).count()
+    /// How many directories may have changed, in a call before which so many reports of changed listings
+    /// had come.
+    pub(super) fn changed(&self, generation: Generation, relisted: u64) -> usize {
+        if self.checked.load(Ordering::Acquire) == relisted {
+            return 0;
+        }
+        let changed = self.dirs.iter().filter(|dir| !dir.is_current(generation)).count();
+        if self.dirs.iter().all(|dir| dir.is_watched_current(generation)) {
+            self.checked.store(relisted, Ordering::Release);
+        }
+        changed
+    }
+
+    /// Notes whether many directories may have changed; returns whether they may have in the call before.
+    pub(super) fn doubt(&self, is_doubtful: bool) -> bool {
+        self.is_doubtful.swap(is_doubtful, Ordering::AcqRel)
     }
 
     /// Whether the rules in ignore files are still the same.

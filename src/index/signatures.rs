@@ -107,19 +107,25 @@ impl FileSet {
         word.is_some_and(|word| word >> (file.0 as usize % WORD) & 1 != 0)
     }
 
-    /// Whether it contains one of the files from `first` to `last`.
-    pub(crate) fn has_any(&self, (first, last): (FileId, FileId)) -> bool {
-        let (begin, end) = (first.0 as usize, last.0 as usize);
-        // Like `contains`, this is false for files beyond the room of the set. Those were recorded after
-        // it was made, and are not excluded because of it.
-        let Some(words) = self.words.get(begin / WORD..) else { return false };
-        let count = (end / WORD).saturating_sub(begin / WORD) + 1;
-        words.iter().take(count).zip(begin / WORD..).any(|(word, index)| {
-            let from = if index == begin / WORD { u64::MAX << (begin % WORD) } else { u64::MAX };
-            let to =
-                if index == end / WORD { u64::MAX >> (WORD - 1 - end % WORD) } else { u64::MAX };
-            word & from & to != 0
-        })
+    /// Makes room for the files below `files`.
+    pub(crate) fn grow(&mut self, files: usize) {
+        self.words.resize(files.div_ceil(WORD).max(self.words.len()), 0);
+    }
+
+    pub(crate) fn remove(&mut self, file: FileId) {
+        if let Some(word) = self.words.get_mut(file.0 as usize / WORD) {
+            *word &= !(1 << (file.0 as usize % WORD));
+        }
+    }
+
+    /// Those of the 64 files from `64 * index` on that it contains, as bits.
+    pub(crate) fn word(&self, index: u32) -> u64 {
+        self.words.get(index as usize).copied().unwrap_or(0)
+    }
+
+    /// The words that are not 0, with their indexes.
+    pub(crate) fn used_words(&self) -> impl Iterator<Item = (u32, u64)> {
+        (0..).zip(self.words.iter().copied()).filter(|(_, word)| *word != 0)
     }
 
     /// How many files it has.
@@ -158,12 +164,16 @@ impl BlockFilters {
 pub(crate) struct SignatureBuilder {
     bits_per_byte: BitsPerByte,
     text: NormalizedBlock,
+    /// A byte for each bit of the largest filter, one if the bit is set, and one byte that counts for
+    /// nothing: storing a byte waits for no earlier one, as setting a bit does.
+    marks: Vec<u8>,
     bits: Vec<u64>,
 }
 
 impl SignatureBuilder {
     pub(crate) fn new(bits_per_byte: BitsPerByte) -> SignatureBuilder {
-        SignatureBuilder { bits_per_byte, text: NormalizedBlock::default(), bits: Vec::new() }
+        let (text, marks, bits) = Default::default();
+        SignatureBuilder { bits_per_byte, text, marks, bits }
     }
 
     /// The signatures of a text, which need not be valid UTF-8.
@@ -179,31 +189,42 @@ impl SignatureBuilder {
     }
 
     fn signature(&mut self, block: &[u8]) -> Signature {
-        let SignatureBuilder { bits_per_byte, text, bits } = self;
+        let SignatureBuilder { bits_per_byte, text, marks, bits } = self;
         text.fill(block);
-        bits.clear();
-        bits.resize(1 << (bits_per_byte.max_log2(block.len()) - MIN_LOG2), 0);
+        let size = 1 << bits_per_byte.max_log2(block.len());
+        marks.clear();
+        marks.resize(size + 1, 0);
         // A slice stays in registers, which the vector would not.
-        let bits = bits.as_mut_slice();
+        let slots = marks.as_mut_slice();
         if bits_per_byte.has_long() {
             text.grams().for_each(|[short, long]| {
-                set(bits, short);
-                set(bits, long);
+                mark(slots, short);
+                mark(slots, long);
             });
         } else {
-            text.grams().for_each(|[short, _]| set(bits, short));
+            text.grams().for_each(|[short, _]| mark(slots, short));
         }
+        bits.clear();
+        bits.extend(slots[..size].as_chunks().0.iter().map(packed));
         let halved = halve(bits, bits_per_byte.max_load());
         halved.iter().copied().chain([lead_bytes::of_text(block)]).collect()
     }
 }
 
-/// Sets the bit of a hash if `bit` is one, and nothing if it is zero.
-fn set(bits: &mut [u64], (hash, bit): (u32, u8)) {
-    let word = (hash as usize / WORD) & (bits.len() - 1);
-    if let Some(word) = bits.get_mut(word) {
-        *word |= u64::from(bit) << (hash % u64::BITS);
-    }
+/// Marks a hash if there is such a gram, and else the last byte.
+fn mark(marks: &mut [u8], (hash, is_gram): (u32, u8)) {
+    let last = marks.len() - 1;
+    let at = if is_gram == 1 { hash as usize & (last - 1) } else { last };
+    marks[at] = 1;
+}
+
+/// The lowest bits of 64 bytes.
+fn packed(marks: &[u8; WORD]) -> u64 {
+    // The product has the bits of eight bytes beside each other in its highest byte.
+    const BESIDE: u64 = 0x0102_0408_1020_4080;
+    let (eights, _) = marks.as_chunks();
+    let bytes = eights.iter().map(|eight| u64::from_le_bytes(*eight).wrapping_mul(BESIDE) >> 56);
+    bytes.zip((0..).step_by(8)).fold(0, |word, (byte, shift)| word | byte << shift)
 }
 
 /// Lays one half of a filter over the other as long as at most `max_load` percent of its bits are

@@ -37,6 +37,8 @@ pub(crate) struct Snapshot {
     current: AtomicU64,
     /// Observations of earlier generations are invalid.
     min_valid: AtomicU64,
+    /// Counts reports of changed listings.
+    relisted: AtomicU64,
     watching: Option<WatchSet>,
     /// The root of the tree, where reported entries are checked.
     root: Arc<Dir>,
@@ -55,6 +57,8 @@ pub(crate) struct Snapshot {
 pub(crate) struct IndexView {
     cache: Arc<Snapshot>,
     generation: Generation,
+    /// How many reports of changed listings came before.
+    relisted: u64,
     /// Held while the call is under way, unless it runs in the background.
     _active: Option<Arc<()>>,
     _view: Arc<()>,
@@ -75,6 +79,7 @@ impl Snapshot {
             outer: OnceLock::new(),
             current: AtomicU64::new(0),
             min_valid: AtomicU64::new(0),
+            relisted: AtomicU64::new(0),
             watching: if watched { WatchSet::new() } else { None },
             root: root.clone(),
             budget: MemoryBudget::new(max),
@@ -87,16 +92,17 @@ impl Snapshot {
     /// Begins a call, which sees every change that was made before.
     pub(crate) fn begin(self: &Arc<Snapshot>) -> IndexView {
         let view = self.view();
-        let (current, min_valid) = self.watching.as_ref().map_or_else(
+        let (generation, relisted) = self.watching.as_ref().map_or_else(
             || {
                 let current = self.next_generation();
-                (current, current)
+                (Generation::new(current, current), current)
             },
             |watching| self.drain(watching),
         );
         IndexView {
             cache: self.clone(),
-            generation: Generation::new(current, min_valid),
+            generation,
+            relisted,
             _active: Some(self.calls.clone()),
             _view: view,
         }
@@ -115,8 +121,9 @@ impl Snapshot {
         self.current.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Begins a generation, after all changes that were reported before.
-    fn drain(&self, watching: &WatchSet) -> (u64, u64) {
+    /// Begins a generation, after all changes that were reported before; returns also how many reports
+    /// of changed listings there were.
+    fn drain(&self, watching: &WatchSet) -> (Generation, u64) {
         let mut state = watching.lock_events();
         let current = self.next_generation();
         let report = watching.drain(&mut state, current);
@@ -133,8 +140,14 @@ impl Snapshot {
         }
         if report.is_everything() || self.has_new_link(report.directories()) {
             self.min_valid.fetch_max(current, Ordering::AcqRel);
+            self.relisted.fetch_add(1, Ordering::AcqRel);
         }
-        (current, self.min_valid.load(Ordering::Acquire))
+        if report.is_of_listings() {
+            self.relisted.fetch_add(1, Ordering::AcqRel);
+        }
+        let min_valid = self.min_valid.load(Ordering::Acquire);
+        let generation = Generation::new(current, min_valid).after_ended(state.ended());
+        (generation, self.relisted.load(Ordering::Acquire))
     }
 
     /// Whether one of these new entries, each followed by `/`, may be a hard link: what is written
@@ -280,6 +293,11 @@ impl IndexView {
     /// The directories of the index.
     pub(super) fn cache(&self) -> &Snapshot {
         &self.cache
+    }
+
+    /// How many reports of changed listings came before the call.
+    pub(super) fn relisted(&self) -> u64 {
+        self.relisted
     }
 
     /// The generation of the call.

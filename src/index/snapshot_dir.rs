@@ -148,6 +148,11 @@ impl SnapshotDir {
         verified == generation.current() || self.changes.listing_unchanged(verified, generation)
     }
 
+    /// Whether the listing is valid as long as no watch reports a change.
+    pub(super) fn is_watched_current(&self, generation: Generation) -> bool {
+        self.changes.listing_unchanged(self.verified.load(Ordering::Acquire), generation)
+    }
+
     /// Whether an entry that was valid in the generation `verified` still is, without checking again.
     pub(crate) fn is_unchanged(&self, name: &[u8], verified: u64, generation: Generation) -> bool {
         self.changes.unchanged(name, verified, generation)

@@ -29,6 +29,8 @@ pub(super) struct WatchSet {
 #[derive(Debug)]
 pub(super) struct State {
     directories: HashMap<WatchId, Watched>,
+    /// How many watches have ended.
+    ended: u64,
     /// When everything was last validated.
     trusted_from: Instant,
 }
@@ -43,6 +45,8 @@ struct Watched {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WatchReport {
     everything: bool,
+    /// Whether a listing may have changed.
+    listings: bool,
     directories: Vec<Vec<u8>>,
     entries: Vec<(Arc<[u8]>, Vec<u8>)>,
 }
@@ -51,6 +55,11 @@ impl WatchReport {
     /// Whether every earlier observation is invalid.
     pub(super) fn is_everything(&self) -> bool {
         self.everything
+    }
+
+    /// Whether entries may have been added or removed anywhere.
+    pub(super) fn is_of_listings(&self) -> bool {
+        self.everything || self.listings
     }
 
     /// Paths of entries, each followed by `/`, that may be other directories now.
@@ -74,7 +83,7 @@ impl WatchSet {
 
     /// The same, for at most `max` directories.
     fn of(watcher: Watcher, max: usize) -> WatchSet {
-        let state = State { directories: HashMap::new(), trusted_from: Instant::now() };
+        let state = State { directories: HashMap::new(), ended: 0, trusted_from: Instant::now() };
         let (state, full) = (Mutex::new(state), AtomicBool::new(false));
         WatchSet { watcher, state, max, full }
     }
@@ -126,6 +135,7 @@ impl WatchSet {
         // The same directory under another path: only one of them can be watched.
         if let Some(old) = old.filter(|old| !Arc::ptr_eq(&old.changes, changes)) {
             old.changes.forget();
+            state.ended += 1;
         }
     }
 
@@ -136,9 +146,11 @@ impl WatchSet {
 
     /// Ends the watches of the paths for which `goes` is true.
     pub(super) fn forget(&self, goes: impl Fn(&[u8]) -> bool) {
-        lock(&self.state).directories.retain(|id, watched| {
+        let State { directories, ended, .. } = &mut *lock(&self.state);
+        directories.retain(|id, watched| {
             let goes = goes(&watched.prefix);
             if goes {
+                *ended += 1;
                 watched.changes.forget();
                 self.watcher.forget(*id);
             }
@@ -157,15 +169,23 @@ impl WatchSet {
 }
 
 impl State {
+    /// How many watches have ended.
+    pub(super) fn ended(&self) -> u64 {
+        self.ended
+    }
+
     fn note(&mut self, event: WatchEvent<'_>, current: u64, report: &mut WatchReport) {
         match event {
             WatchEvent::Overflow | WatchEvent::Mounts => report.everything = true,
             WatchEvent::Gone(id) => {
+                report.listings = true;
                 if let Some(watched) = self.directories.remove(&id) {
+                    self.ended += 1;
                     watched.changes.forget();
                 }
             }
             WatchEvent::Doubtful(id) => {
+                report.listings = true;
                 if let Some(watched) = self.directories.get(&id) {
                     watched.changes.note_listing(current);
                 }
@@ -177,6 +197,7 @@ impl State {
                 }
             }
             WatchEvent::Listing(id, name) => {
+                report.listings = true;
                 if let Some(watched) = self.directories.get(&id) {
                     watched.changes.note_listing(current);
                     watched.changes.note_name(name, current);

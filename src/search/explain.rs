@@ -22,8 +22,8 @@ use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
 use crate::text::clip;
 use crate::walk::unmatched::EntrySample;
 use crate::walk::{
-    Batch, DirectoryReport, GlobBase, OpenCount, PathFilter, ResultSink, Scope, SelectedFiles,
-    SkippedEntry, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
+    Batch, DirectoryReport, GlobBase, OpenCount, PathFilter, ResultSink, Scope, SkippedEntry,
+    UnopenedFiles, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
 };
 use ripkit_fs::escape;
 
@@ -285,7 +285,8 @@ impl Explainer<'_> {
         let sink = FirstFiles { builder, files: 0, max_files };
         let walk = options.walk.clone();
         let (sink, _) = Walk::run(scope, walk, (FirstSearch(searcher), sink))?;
-        let files = sink.files;
+        // Files that the index excludes are counted many at a time.
+        let files = sink.files.min(max_files);
         let (report, _) = sink.builder.finish(None, None);
         let found = report.files.first().and_then(|file| {
             let mut lines = file.matches();
@@ -463,7 +464,7 @@ impl Visitor for FirstSearch {
         true
     }
 
-    fn visit_unopened(&self, files: &SelectedFiles, found: &mut BatchMatches) -> Option<u64> {
+    fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut BatchMatches) -> Option<u64> {
         self.0.visit_unopened(files, found)
     }
 

@@ -21,7 +21,7 @@ use crate::search::sink::LineSink;
 use crate::search::spans::SpanFinder;
 use crate::text::decode;
 use crate::walk::{
-    Batch, EntryRef, FileId, OpenDir, PathAliases, Scope, SelectedFiles, Visitor, WalkControl,
+    Batch, EntryRef, FileId, OpenDir, PathAliases, Scope, UnopenedFiles, Visitor, WalkControl,
     WalkRoot,
 };
 use ripkit_fs::os::{File, Kind, ReadBuffer, Volume};
@@ -118,16 +118,17 @@ impl Visitor for FileSearcher {
         self.options.mode == OutputMode::FilesWithoutMatch
     }
 
-    fn visit_unopened(&self, files: &SelectedFiles, found: &mut BatchMatches) -> Option<u64> {
-        let totals = self.index_reader.as_ref()?.exclude_all(files)?;
+    fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut BatchMatches) -> Option<u64> {
+        let spared = self.index_reader.as_ref()?.spared(&*files.files()?)?;
         let reports = self.options.mode == OutputMode::FilesWithoutMatch;
         let options = &self.options;
         let counts_large = options.has_context() || options.pattern.is_multiline();
+        let is_text = |path: Vec<u8>| outline::is_known(&path);
         // These are counted one by one.
-        if totals.max_text_bytes() > WHOLE && counts_large
-            || self.may_exceed_multiline_limit(totals.max_text_bytes())
-            || totals.binaries() > 0
-                && (self.binary || reports || files.paths().any(|path| outline::is_known(&path)))
+        if spared.has_large() && counts_large
+            || reports && !files.is_batch()
+            || spared.binaries() > 0
+                && (self.binary || reports || !files.is_batch() || files.paths().any(is_text))
         {
             return None;
         }
@@ -137,13 +138,12 @@ impl Visitor for FileSearcher {
             }
         }
         found.searched_up_to = files.last();
-        let (texts, text_bytes) = totals.texts();
-        let excluded = texts + totals.binaries();
+        let (texts, text_bytes) = spared.texts();
         found.stats.files += texts;
         found.stats.bytes += text_bytes;
-        found.stats.skipped.binary += totals.binaries();
-        found.stats.excluded += excluded;
-        Some(excluded)
+        found.stats.skipped.binary += spared.binaries();
+        found.stats.excluded += texts + spared.binaries();
+        Some(texts + spared.binaries())
     }
 
     fn visit(

@@ -151,6 +151,7 @@ impl DirReader {
                 }
             }
         }
+        selection.finish();
         Some(selection)
     }
 

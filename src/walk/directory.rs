@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::io;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::atomic::{self, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -375,12 +375,9 @@ impl DirListing {
         Arc::ptr_eq(&self.names, &other.names)
     }
 
-    /// What the index knows each of these entries by; none if there are fewer entries.
-    pub(crate) fn file_ids(
-        &self,
-        range: Range<usize>,
-    ) -> Option<impl Iterator<Item = Option<FileId>> + '_> {
-        Some(self.entries.get(range)?.iter().map(|entry| entry.file))
+    /// Whether a name has these bytes; perhaps also one that is not in the listing any more.
+    pub(crate) fn have_name_with(&self, bytes: &memchr::memmem::Finder<'_>) -> bool {
+        bytes.find(&self.names).is_some()
     }
 
     /// What the index knows the file at `index` by.

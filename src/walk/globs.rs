@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use globset::{Candidate, ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
+use memchr::memmem::Finder;
 
 use crate::arguments::{MAX_GLOB_BYTES, MAX_GLOBS, too_many};
 use crate::error::{Error, ErrorCode};
@@ -16,6 +17,9 @@ const MAX_BRACES: usize = 16;
 
 /// How much of a refused glob an error message repeats, in bytes.
 const MAX_SHOWN_BYTES: usize = 200;
+
+/// The fewest bytes of a name that are looked for before a glob is matched; fewer are in most directories.
+const MIN_LITERAL: usize = 4;
 
 /// What a glob of several names is relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,6 +176,8 @@ pub(crate) struct PathGlobs {
     from_root: GlobSet,
     /// Matched from the searched directory.
     from_searched_dir: GlobSet,
+    /// The name of whatever matches has one of these, if each glob asks for some bytes.
+    literals: Option<Vec<Finder<'static>>>,
 }
 
 impl PathGlobs {
@@ -184,7 +190,7 @@ impl PathGlobs {
         let mut names = GlobSetBuilder::new();
         let mut from_root = GlobSetBuilder::new();
         let mut from_searched_dir = GlobSetBuilder::new();
-        let mut known = HashSet::new();
+        let (mut known, mut literals) = (HashSet::new(), Some(Vec::new()));
         for glob in globs {
             let glob = glob.as_ref();
             if !known.insert(glob) {
@@ -196,6 +202,10 @@ impl PathGlobs {
             }
             check_limits(glob)?;
             let (anchor, normalized) = GlobAnchor::normalize(glob)?;
+            literals = literals.zip(literal_of_name(&normalized)).map(|(mut all, literal)| {
+                all.push(Finder::new(literal).into_owned());
+                all
+            });
             let compiled = GlobBuilder::new(&normalized)
                 .literal_separator(true)
                 .backslash_escape(true)
@@ -217,6 +227,7 @@ impl PathGlobs {
             names: built(&names)?,
             from_root: built(&from_root)?,
             from_searched_dir: built(&from_searched_dir)?,
+            literals,
         })
     }
 
@@ -230,6 +241,11 @@ impl PathGlobs {
         matches(&self.names, name)
             || matches(&self.from_root, path)
             || matches(&self.from_searched_dir, below(path, base_len))
+    }
+
+    /// What the name of a file has to contain to match, one of these; none if it may be anything.
+    pub(super) fn literals(&self) -> Option<&[Finder<'static>]> {
+        self.literals.as_deref()
     }
 
     /// Whether a valid glob is matched against paths and not against names.
@@ -272,6 +288,14 @@ impl PathGlobs {
         }
         false
     }
+}
+
+/// The longest text that the name of whatever matches this normalized glob has; none if it is short, or
+/// only an extension, which most directories have files of.
+fn literal_of_name(glob: &str) -> Option<&str> {
+    let name = glob.rsplit('/').next().filter(|_| !glob.contains(['[', ']', '{', '}', '\\']))?;
+    let literals = name.split(['*', '?']).filter(|text| !text.starts_with('.'));
+    literals.max_by_key(|text| text.len()).filter(|text| text.len() >= MIN_LITERAL)
 }
 
 /// The part of `path` below the searched directory.

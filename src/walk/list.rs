@@ -20,6 +20,7 @@ use crate::walk::parallel::Walk;
 use crate::walk::roots::PathAliases;
 use crate::walk::roots::{ResumePoint, WalkOptions};
 use crate::walk::scope::Scope;
+use crate::walk::selection::UnopenedFiles;
 use crate::walk::visitor::Batch;
 use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
 use ripkit_fs::escape;
@@ -185,6 +186,7 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
         counts: options.counts_in_directories,
         changed: options.walk.filter.changed().cloned(),
         may_stop_early: sink.budget.is_bounded() || options.max_scanned < u64::MAX,
+        counts_scanned: options.max_scanned < u64::MAX,
     };
     let walk = std::mem::take(&mut options.walk);
     let counted_in = options.counts_in_directories.then(|| walk.clone());
@@ -375,6 +377,8 @@ struct ListVisitor {
     counts: bool,
     changed: Option<Arc<ChangedFiles>>,
     may_stop_early: bool,
+    /// Whether the listing ends after so many files.
+    counts_scanned: bool,
 }
 
 /// The entries of one batch.
@@ -397,6 +401,20 @@ impl Visitor for ListVisitor {
 
     fn may_stop_early(&self) -> bool {
         self.may_stop_early
+    }
+
+    fn visits_few(&self) -> bool {
+        let has_only_files = !self.directories && self.depth_limit.is_none();
+        has_only_files && !self.counts_scanned && self.literals().is_some()
+    }
+
+    fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut FoundEntries) -> Option<u64> {
+        let literals = self.literals().filter(|_| self.visits_few())?;
+        if literals.iter().any(|literal| files.have_name_with(literal)) {
+            return None;
+        }
+        found.stats.files += files.len() as u64;
+        Some(files.len() as u64)
     }
 
     fn visit(
@@ -445,6 +463,13 @@ impl Visitor for ListVisitor {
             found.entries.push(ListEntry { path, modified, below, is_result, is_untracked });
         }
         walk.count(found.stats.files - files, (found.entries.len() - listed) as u64);
+    }
+}
+
+impl ListVisitor {
+    /// What the names of listed files have, one of these, if that is known.
+    fn literals(&self) -> Option<&[memchr::memmem::Finder<'static>]> {
+        self.globs.as_ref()?.literals()
     }
 }
 

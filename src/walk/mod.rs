@@ -61,7 +61,7 @@ pub(crate) use crate::walk::roots::{
     WalkRoot, WalkRoots,
 };
 pub(crate) use crate::walk::scope::Scope;
-pub(crate) use crate::walk::selection::{FileTotals, SelectedFiles, Selection, SelectionLookup};
+pub(crate) use crate::walk::selection::{FileWords, Selection, SelectionLookup, UnopenedFiles};
 #[cfg(feature = "cli")]
 pub use crate::walk::shell_dirs::ShellRules;
 pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs};

@@ -62,6 +62,17 @@ struct ReadyResults<R> {
     results: Option<Mutex<R>>,
 }
 
+impl<R> ReadyResults<R> {
+    /// Adds the report of selected directories.
+    fn add_report(&mut self, report: &DirectoryReport) {
+        if report.is_only_counts() {
+            self.report.stats.count(&report.stats);
+        } else {
+            self.report.absorb(report.clone());
+        }
+    }
+}
+
 impl<S> SinkState<S> {
     fn receive<R: Default>(&mut self, slot: Slot<R>)
     where
@@ -97,7 +108,8 @@ struct Steps<R> {
 
 enum Step<R> {
     Ready(Box<ReadyResults<R>>),
-    Visit(Batch),
+    /// A batch below the root of this number.
+    Visit(usize, Batch),
     ReadDir(PendingDir),
     Select(SelectionChunk),
 }
@@ -120,9 +132,26 @@ impl<R: Default> Steps<R> {
     /// Adds the report of a selected directory.
     fn add_selected_directory(&mut self, report: &DirectoryReport) {
         match self.last_ready() {
-            Some(last) if report.is_only_counts() => last.report.stats.count(&report.stats),
-            _ => self.add_directory(report.clone()),
+            Some(last) => last.add_report(report),
+            None => self.add_directory(report.clone()),
         }
+    }
+
+    /// Adds files of selected directories behind their reports, if none of them has to be opened;
+    /// returns how many they are.
+    fn add_unopened(
+        &mut self,
+        report: &DirectoryReport,
+        visit: impl FnOnce(&mut R) -> Option<u64>,
+    ) -> Option<u64> {
+        if self.last_ready().is_none() {
+            self.list.push(Step::Ready(Box::default()));
+        }
+        let count = self.add_results(|results| visit(&mut lock(results)))?;
+        if let Some(Step::Ready(last)) = self.list.last_mut() {
+            last.add_report(report);
+        }
+        Some(count)
     }
 
     /// Lets `add` add to the results that are ready.
@@ -183,7 +212,10 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             Some(selection) => walk.start_selection(ticket, &selection),
             None => walk.start(ticket, tasks),
         }
-        pool.run(&walk, call)?;
+        // Where nothing has to be opened, handing it to other threads would take longer.
+        if !walk.queue.is_done() {
+            pool.run(&walk, call)?;
+        }
         Ok(walk.finish())
     }
 
@@ -196,14 +228,28 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         }));
     }
 
+    /// Visits what a selection holds, but for files that have to be opened; other threads do that.
     fn start_selection(&self, ticket: Ticket, selection: &Arc<Selection>) {
-        let nothing = Slot::Ready(Box::default());
-        let chunks: Vec<_> = selection.chunks().collect();
-        let tickets = lock(&self.results).expand(ticket, nothing, chunks.len());
-        let task = |(chunk, ticket): (SelectionChunk, Ticket)| {
-            (chunk.place().0, Task::Select(chunk, ticket))
-        };
-        self.queue.push(chunks.into_iter().zip(tickets).map(task));
+        let (mut steps, visits_few) =
+            (Steps::new(self.visitor.may_stop_early()), self.visitor.visits_few());
+        let mut state = V::INLINE.then(|| self.visitor.state());
+        for chunk in selection.chunks() {
+            if !visits_few || !self.keeps_going() {
+                steps.list.push(Step::Select(chunk));
+                continue;
+            }
+            let (report, files) = chunk.whole();
+            let visit = |results: &mut _| self.visitor.visit_unopened(&files, results);
+            match steps.add_unopened(report, visit) {
+                Some(count) => self.count(count, 0),
+                None => self.add_selected(state.as_mut(), &chunk, &mut steps),
+            }
+        }
+        self.push_steps(steps, ticket);
+        if self.stopped.load(Ordering::Acquire) {
+            // Now there is something that is left undone.
+            self.stop();
+        }
     }
 
     fn run_task(&self, state: &mut V::State, task: Task) {
@@ -227,17 +273,30 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 DirItem::Files(batch) if V::INLINE => {
                     steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
                 }
-                DirItem::Files(batch) => steps.list.push(Step::Visit(batch)),
+                DirItem::Files(batch) => {
+                    steps.list.push(Step::Visit(directory.root_number(), batch));
+                }
                 DirItem::Directory(directory) => steps.list.push(Step::ReadDir(directory)),
             }
         }
-        self.push_steps(steps, directory.root_number(), ticket);
+        self.push_steps(steps, ticket);
+        self.queue.finish();
     }
 
-    /// Visits a part of a selection, but for files that have to be opened.
     fn select(&self, state: &mut V::State, chunk: &SelectionChunk, ticket: Ticket) {
         let mut steps = Steps::new(self.visitor.may_stop_early());
-        let (mut root, _) = chunk.place();
+        self.add_selected(Some(state), chunk, &mut steps);
+        self.push_steps(steps, ticket);
+        self.queue.finish();
+    }
+
+    /// Adds the steps of a part of a selection. Only inline visits need a state.
+    fn add_selected(
+        &self,
+        mut state: Option<&mut V::State>,
+        chunk: &SelectionChunk,
+        steps: &mut Steps<V::Output>,
+    ) {
         let mut visited = 0;
         for (position, (index, item)) in chunk.items().enumerate() {
             if position.is_multiple_of(ITEMS_PER_CHECK) && !self.keeps_going() {
@@ -251,35 +310,37 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 }
                 SelectedItem::Files(files) => files,
             };
-            root = files.root();
-            if V::INLINE {
-                let batch = self.reader.batch(files);
-                steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
-                continue;
-            }
-            let unopened =
-                steps.add_results(|results| self.visitor.visit_unopened(files, &mut lock(results)));
-            match unopened {
-                Some(count) => visited += count,
-                None => steps.list.push(Step::Visit(self.reader.batch(files))),
+            let unopened = steps.add_results(|results| {
+                self.visitor.visit_unopened(&item.unopened(), &mut lock(results))
+            });
+            match (unopened, state.as_deref_mut().filter(|_| V::INLINE)) {
+                (Some(count), _) => visited += count,
+                (None, Some(state)) => {
+                    let batch = self.reader.batch(files);
+                    steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
+                }
+                (None, None) => {
+                    steps.list.push(Step::Visit(files.root(), self.reader.batch(files)));
+                }
             }
         }
         self.count(visited, 0);
-        self.push_steps(steps, root, ticket);
     }
 
     /// Gives the steps the place of the task that they follow from, and queues those that are still
     /// to be done.
-    fn push_steps(&self, steps: Steps<V::Output>, root: usize, ticket: Ticket) {
+    fn push_steps(&self, steps: Steps<V::Output>, ticket: Ticket) {
         let steps = steps.list;
         let mut tasks = Vec::new();
         let mut buffer = lock(&self.results);
         let tickets = buffer.expand(ticket, Slot::Ready(Box::default()), steps.len());
         for (step, ticket) in steps.into_iter().zip(tickets) {
             match step {
-                Step::Visit(batch) => tasks.push((root, Task::Visit(batch, ticket))),
-                Step::ReadDir(directory) => tasks.push((root, Task::ReadDir(directory, ticket))),
-                Step::Select(chunk) => tasks.push((root, Task::Select(chunk, ticket))),
+                Step::Visit(root, batch) => tasks.push((root, Task::Visit(batch, ticket))),
+                Step::ReadDir(directory) => {
+                    tasks.push((directory.root_number(), Task::ReadDir(directory, ticket)));
+                }
+                Step::Select(chunk) => tasks.push((chunk.place().0, Task::Select(chunk, ticket))),
                 Step::Ready(ready) => {
                     buffer.put(ticket, Slot::Ready(ready));
                     buffer.complete(ticket, 0);
@@ -289,7 +350,6 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         drop(buffer);
         self.deliver();
         self.queue.push(tasks);
-        self.queue.finish();
     }
 
     fn visit(&self, state: &mut V::State, batch: Batch, ticket: Ticket) {

@@ -1,23 +1,37 @@
 //! Everything that a walk visits, known before it begins.
 
+use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-use crate::pool::lock;
+use memchr::memmem;
+
 use crate::walk::directory::{DirListing, DirectoryReport, EntryRef, FileId};
 use crate::walk::ignore_rules::IgnoreRules;
 
 /// How many directories a thread handles in one go at most: enough that handing results over costs
 /// little in comparison, and few enough that other threads have work too.
-const CHUNK_DIRS: usize = 64;
+const CHUNK_DIRS: usize = 32;
 
 /// What a walk visits, in path order.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
     items: Vec<SelectedItem>,
-    /// The index in `items` at which each chunk of [`CHUNK_DIRS`] directories begins.
-    chunks: Vec<usize>,
+    chunks: Vec<Chunk>,
     directories: Vec<SelectedDir>,
+}
+
+/// At most [`CHUNK_DIRS`] consecutive directories.
+#[derive(Debug)]
+struct Chunk {
+    /// Where it begins in the items of the selection.
+    begin: usize,
+    /// The reports of all its directories.
+    report: DirectoryReport,
+    /// Its files; none if the index does not know one of them.
+    files: Option<FileWords>,
+    /// How many entries they are.
+    len: usize,
 }
 
 /// A directory of a selection.
@@ -69,7 +83,7 @@ pub(crate) enum SelectionLookup {
 #[derive(Debug)]
 pub(super) enum SelectedItem {
     /// The report of a directory, before its entries.
-    Directory(DirectoryReport),
+    Directory(Box<DirectoryReport>),
     Files(SelectedFiles),
 }
 
@@ -82,93 +96,44 @@ pub(crate) struct SelectedFiles {
     base_len: usize,
     listing: Arc<DirListing>,
     range: Range<usize>,
-    /// What the index knew of all of them in an earlier call.
-    totals: Mutex<Option<FileTotals>>,
 }
 
-/// What an index knows of files taken together, so that a search that has to open none of them need
-/// not look at each.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FileTotals {
-    texts: u64,
-    /// The size of the texts that are searched as a whole, in bytes.
-    text_bytes: u64,
-    /// The size of the largest text, in bytes.
-    max_text_bytes: u64,
-    binaries: u64,
-    /// The lowest and the highest of their numbers.
-    range: (FileId, FileId),
-    /// When the last of them was indexed, as counted by the index.
-    recorded: u64,
-    /// The generation of the call that added them up, and the earliest one in which one of them was
-    /// last found unchanged.
-    generation: u64,
-    verified: u64,
+/// Files that perhaps need not be opened.
+#[derive(Debug)]
+pub(crate) struct UnopenedFiles<'a> {
+    items: &'a [SelectedItem],
+    /// The chunk that these are, if they are a whole one.
+    chunk: Option<&'a Chunk>,
 }
 
-impl FileTotals {
-    /// Of no file, in a call of this generation.
-    pub(crate) fn new(generation: u64) -> FileTotals {
-        FileTotals {
-            texts: 0,
-            text_bytes: 0,
-            max_text_bytes: 0,
-            binaries: 0,
-            range: (FileId(u32::MAX), FileId(0)),
-            recorded: 0,
-            generation,
-            verified: generation,
+/// Files by their numbers, 64 to a word.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileWords(Vec<(u32, u64)>);
+
+impl FileWords {
+    /// These files; none if the index does not know one of them.
+    pub(crate) fn of(files: impl Iterator<Item = Option<FileId>>) -> Option<FileWords> {
+        let mut words = FileWords::default();
+        for file in files {
+            let (index, bit) = (file?.0 / u64::BITS, 1 << (file?.0 % u64::BITS));
+            // Most files come in the order of their numbers.
+            match words.0.last_mut() {
+                Some((last, word)) if *last == index => *word |= bit,
+                _ => words.0.push((index, bit)),
+            }
         }
+        words.0.sort_unstable_by_key(|(index, _)| *index);
+        words.0.dedup_by(|(index, word), (before, all)| {
+            *all |= if index == before { *word } else { 0 };
+            index == before
+        });
+        words.0.shrink_to_fit();
+        Some(words)
     }
 
-    /// Adds a text of so many bytes, which is searched as a whole or in pieces.
-    pub(crate) fn add_text(&mut self, bytes: u64, is_whole: bool) {
-        self.texts += 1;
-        self.text_bytes += if is_whole { bytes } else { 0 };
-        self.max_text_bytes = self.max_text_bytes.max(bytes);
-    }
-
-    pub(crate) fn add_binary(&mut self) {
-        self.binaries += 1;
-    }
-
-    /// Notes the number of a file that was added, when it was indexed, and in which generation it was
-    /// last found unchanged.
-    pub(crate) fn note(&mut self, file: FileId, recorded: u64, verified: u64) {
-        let (first, last) = self.range;
-        self.range = (first.min(file), last.max(file));
-        self.recorded = self.recorded.max(recorded);
-        self.verified = self.verified.min(verified);
-    }
-
-    /// The number of texts, and the bytes of those that are searched as a whole.
-    pub(crate) fn texts(&self) -> (u64, u64) {
-        (self.texts, self.text_bytes)
-    }
-
-    /// The size of the largest text, in bytes.
-    pub(crate) fn max_text_bytes(&self) -> u64 {
-        self.max_text_bytes
-    }
-
-    pub(crate) fn binaries(&self) -> u64 {
-        self.binaries
-    }
-
-    /// The lowest and the highest number of the files.
-    pub(crate) fn range(&self) -> (FileId, FileId) {
-        self.range
-    }
-
-    /// When the last of them was indexed, as counted by the index.
-    pub(crate) fn recorded(&self) -> u64 {
-        self.recorded
-    }
-
-    /// The generation in which they were added up, and the earliest one in which one of them was last
-    /// found unchanged.
-    pub(crate) fn times(&self) -> (u64, u64) {
-        (self.generation, self.verified)
+    /// Which of the 64 files from `64 * index` on they are, as bits, by ascending index.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.0.iter().copied()
     }
 }
 
@@ -176,27 +141,52 @@ impl FileTotals {
 #[derive(Clone, Debug)]
 pub(crate) struct SelectionChunk {
     selection: Arc<Selection>,
+    /// Which of its chunks this is a part of.
+    number: usize,
     items: Range<usize>,
 }
 
 impl Selection {
     /// Adds the next directory, whose files follow.
     pub(crate) fn push_directory(&mut self, report: DirectoryReport, dir: SelectedDir) {
-        if self.directories.len().is_multiple_of(CHUNK_DIRS)
-            && self.chunks.last() != Some(&self.items.len())
-        {
-            self.chunks.push(self.items.len());
+        if self.directories.len().is_multiple_of(CHUNK_DIRS) {
+            self.begin_chunk();
         }
         self.directories.push(dir);
-        self.items.push(SelectedItem::Directory(report));
+        self.items.push(SelectedItem::Directory(Box::new(report)));
+    }
+
+    fn begin_chunk(&mut self) {
+        let (begin, report) = (self.items.len(), DirectoryReport::default());
+        if self.chunks.last().is_none_or(|last| last.begin < begin) {
+            self.chunks.push(Chunk { begin, report, files: None, len: 0 });
+        }
     }
 
     /// Adds files of one of the directories before, or a file that is a root of the walk.
     pub(crate) fn push_files(&mut self, files: SelectedFiles) {
         if self.chunks.is_empty() {
-            self.chunks.push(0);
+            self.begin_chunk();
         }
         self.items.push(SelectedItem::Files(files));
+    }
+
+    /// Adds up its parts, once it is whole.
+    pub(crate) fn finish(&mut self) {
+        let mut end = self.items.len();
+        for chunk in self.chunks.iter_mut().rev() {
+            let items = &self.items[chunk.begin..end];
+            for item in items {
+                match item {
+                    SelectedItem::Directory(report) => {
+                        chunk.report.absorb(DirectoryReport::clone(report));
+                    }
+                    SelectedItem::Files(files) => chunk.len += files.range.len(),
+                }
+            }
+            chunk.files = FileWords::of(file_ids(items));
+            end = chunk.begin;
+        }
     }
 
     /// Its directories in path order.
@@ -207,22 +197,87 @@ impl Selection {
     /// Estimated memory in bytes, without the listings.
     pub(crate) fn bytes(&self) -> usize {
         let skipped = |item: &SelectedItem| match item {
-            SelectedItem::Directory(report) => report.skipped_bytes(),
+            SelectedItem::Directory(report) => {
+                size_of::<DirectoryReport>() + report.skipped_bytes()
+            }
             SelectedItem::Files(_) => 0,
         };
         let items: usize =
             self.items.iter().map(|item| size_of::<SelectedItem>() + skipped(item)).sum();
-        items + self.directories.len() * size_of::<SelectedDir>()
+        let words = self.chunks.iter().filter_map(|chunk| chunk.files.as_ref());
+        let words = words.map(|words| words.0.len() * size_of::<(u32, u64)>()).sum::<usize>();
+        items + words + self.directories.len() * size_of::<SelectedDir>()
     }
 
     /// All of it, in path order.
     pub(super) fn chunks(self: &Arc<Selection>) -> impl Iterator<Item = SelectionChunk> {
-        let ends = self.chunks.iter().skip(1).copied().chain([self.items.len()]);
-        let chunk = |(begin, end): (&usize, usize)| SelectionChunk {
+        let ends = self.chunks.iter().skip(1).map(|next| next.begin).chain([self.items.len()]);
+        let chunk = |(number, (chunk, end)): (usize, (&Chunk, usize))| SelectionChunk {
             selection: self.clone(),
-            items: *begin..end,
+            number,
+            items: chunk.begin..end,
         };
-        self.chunks.iter().zip(ends).map(chunk)
+        self.chunks.iter().zip(ends).enumerate().map(chunk)
+    }
+}
+
+/// What the index knows each of the files by.
+fn file_ids(items: &[SelectedItem]) -> impl Iterator<Item = Option<FileId>> {
+    let files = items.iter().filter_map(SelectedItem::files);
+    files.flat_map(|files| files.range.clone().map(|index| files.listing.file(index)))
+}
+
+impl SelectedItem {
+    fn files(&self) -> Option<&SelectedFiles> {
+        match self {
+            SelectedItem::Directory(_) => None,
+            SelectedItem::Files(files) => Some(files),
+        }
+    }
+
+    /// Its files.
+    pub(super) fn unopened(&self) -> UnopenedFiles<'_> {
+        UnopenedFiles { items: std::slice::from_ref(self), chunk: None }
+    }
+}
+
+impl UnopenedFiles<'_> {
+    /// By their numbers; none if the index does not know one of them.
+    pub(crate) fn files(&self) -> Option<Cow<'_, FileWords>> {
+        match self.chunk {
+            Some(chunk) => chunk.files.as_ref().map(Cow::Borrowed),
+            None => FileWords::of(file_ids(self.items)).map(Cow::Owned),
+        }
+    }
+
+    /// Whether they are no more than those of one batch, so that each may be looked at.
+    pub(crate) fn is_batch(&self) -> bool {
+        self.chunk.is_none()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        let count = || self.items.iter().filter_map(SelectedItem::files);
+        self.chunk.map_or_else(|| count().map(|it| it.range.len()).sum(), |chunk| chunk.len)
+    }
+
+    /// Whether a name in one of their directories has these bytes.
+    pub(crate) fn have_name_with(&self, bytes: &memmem::Finder<'_>) -> bool {
+        let mut before = None;
+        self.items.iter().filter_map(SelectedItem::files).any(|files| {
+            let listing = Arc::as_ptr(&files.listing);
+            before.replace(listing) != Some(listing) && files.listing.have_name_with(bytes)
+        })
+    }
+
+    /// Their paths in the workspace, in path order.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.items.iter().filter_map(SelectedItem::files).flat_map(SelectedFiles::paths)
+    }
+
+    /// The last of them; none if there are none.
+    pub(crate) fn last(&self) -> Option<EntryRef> {
+        self.items.iter().rev().filter_map(SelectedItem::files).find_map(SelectedFiles::last)
     }
 }
 
@@ -234,7 +289,14 @@ impl SelectionChunk {
 
     /// The rest of it, from the item at `index` of the selection.
     pub(super) fn from(&self, index: usize) -> SelectionChunk {
-        SelectionChunk { selection: self.selection.clone(), items: index..self.items.end }
+        SelectionChunk { items: index..self.items.end, ..self.clone() }
+    }
+
+    /// All reports and all files of the whole chunk.
+    pub(super) fn whole(&self) -> (&DirectoryReport, UnopenedFiles<'_>) {
+        let (chunk, items) = (&self.selection.chunks[self.number], self.items.clone());
+        let items = &self.selection.items[items];
+        (&chunk.report, UnopenedFiles { items, chunk: Some(chunk) })
     }
 
     /// The number of the root of its first files, and the path of the first of them.
@@ -257,7 +319,7 @@ impl SelectedFiles {
         (prefix, base_len): (Arc<[u8]>, usize),
         (listing, range): (Arc<DirListing>, Range<usize>),
     ) -> SelectedFiles {
-        SelectedFiles { prefix, root, base_len, listing, range, totals: Mutex::default() }
+        SelectedFiles { prefix, root, base_len, listing, range }
     }
 
     /// The directory, empty or ending in `/`, and how many bytes of it belong to the root of the walk.
@@ -270,30 +332,37 @@ impl SelectedFiles {
         (&self.listing, self.range.clone())
     }
 
-    /// What the index knows each of them by; none if there are fewer.
-    pub(crate) fn file_ids(&self) -> Option<impl Iterator<Item = Option<FileId>> + '_> {
-        self.listing.file_ids(self.range.clone())
-    }
-
-    /// What the index knew of all of them in an earlier call.
-    pub(crate) fn totals(&self) -> MutexGuard<'_, Option<FileTotals>> {
-        lock(&self.totals)
-    }
-
     /// The number of the root that they lie below.
     pub(super) fn root(&self) -> usize {
         self.root
     }
 
     /// Their paths in the workspace, in path order.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = Vec<u8>> {
+    fn paths(&self) -> impl Iterator<Item = Vec<u8>> {
         let names = self.range.clone().filter_map(|index| self.listing.get(index));
         names.map(|(name, _)| [&*self.prefix, name].concat())
     }
 
     /// The last of them; none if there are none.
-    pub(crate) fn last(&self) -> Option<EntryRef> {
+    fn last(&self) -> Option<EntryRef> {
         let index = self.range.clone().next_back()?;
         Some(EntryRef::new(&self.prefix, &self.listing, index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_in_the_order_of_their_numbers_in_words_of_64() {
+        let words = |files: &[u32]| {
+            let files = files.iter().map(|file| Some(FileId(*file)));
+            FileWords::of(files).unwrap().words().collect::<Vec<_>>()
+        };
+        assert_eq!(words(&[]), []);
+        assert_eq!(words(&[1, 0, 63]), [(0, 1 << 63 | 3)]);
+        assert_eq!(words(&[130, 0, 64, 1, 129, 130]), [(0, 3), (1, 1), (2, 6)]);
+        assert!(FileWords::of([Some(FileId(1)), None].into_iter()).is_none());
     }
 }

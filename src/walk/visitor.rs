@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, EntryRef, FileId};
-use crate::walk::selection::SelectedFiles;
+use crate::walk::selection::UnopenedFiles;
 use ripkit_fs::os::Kind;
 
 /// The maximum number of entries in a batch: few enough to distribute over threads, and enough to be
@@ -124,9 +124,19 @@ pub(crate) trait Visitor: Send + Sync + 'static {
     }
 
     /// Adds the results of files of which none has to be opened, and returns how many they are; if
-    /// one has to be, adds nothing.
-    fn visit_unopened(&self, _files: &SelectedFiles, _output: &mut Self::Output) -> Option<u64> {
+    /// one has to be, adds nothing. A walk asks for many files at a time, and again batch by batch.
+    fn visit_unopened(
+        &self,
+        _files: &UnopenedFiles<'_>,
+        _output: &mut Self::Output,
+    ) -> Option<u64> {
         None
+    }
+
+    /// Whether few files are visited of those that [`Visitor::visit_unopened`] is asked for, so that other
+    /// threads are not worth waking up even where a visit is inline.
+    fn visits_few(&self) -> bool {
+        !Self::INLINE
     }
 
     /// Visits the files of a batch. Checks [`WalkControl::keeps_going`] between them, and adds

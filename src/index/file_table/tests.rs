@@ -46,7 +46,7 @@ fn text(text: &str) -> Content {
 /// The candidates of a search for a word that no text here has.
 fn candidates(table: &FileTable) -> Candidates {
     let hir = regex_syntax::parse("zebra_stripes").unwrap();
-    table.candidates(FilterQuery::of(&hir, false).as_ref(), &|| true)
+    table.candidates(FilterQuery::of(&hir, false).as_ref(), OLD, &|| true)
 }
 
 #[test]
@@ -73,7 +73,8 @@ fn a_text_is_excluded_by_searches_that_began_after_it_was_recorded() {
     let exclude = |candidates: &Candidates| table.exclude(a, candidates, OLD, || Ok(stat(5)));
     assert_eq!(exclude(&before), None, "its signatures were not asked");
     assert_eq!(exclude(&candidates(&table)), Some(Excluded::Text(5)));
-    assert_eq!(exclude(&table.candidates(None, &|| true)), None, "the pattern asks for nothing");
+    let all = table.candidates(None, OLD, &|| true);
+    assert_eq!(exclude(&all), None, "the pattern asks for nothing");
     table.record(a, known(Content::Opaque, 5), 0);
     assert_eq!(exclude(&candidates(&table)), None, "it has to be opened");
 }
@@ -108,43 +109,58 @@ fn numbers_of_files_that_are_gone_are_used_again_without_what_was_known() {
 }
 
 #[test]
-fn totals_hold_until_a_file_changes_or_may_have_changed_unnoticed() {
+fn files_are_spared_until_one_changes_or_may_have_changed_unnoticed() {
     let (table, changes) = (table(), Arc::new(DirChanges::default()));
     changes.watched_since(1);
     let mut listing = DirListing::default();
-    for name in ["a", "b", "c"] {
+    for name in ["a", "b", "c", "d"] {
         listing.push(name.as_bytes(), Kind::File);
     }
     table.assign(&mut listing, None, &changes);
-    let early = candidates(&table);
-    for (name, content) in [("a", text("one")), ("b", Content::Binary), ("c", text("three"))] {
-        table.record(file(&listing, name), known(content, 5), 1);
-    }
-    let add = |candidates: &Candidates, generation: Generation| {
-        let ids = listing.file_ids(0..3).unwrap();
-        table.exclude_all(ids, candidates, generation)
+    let (a, c) = (file(&listing, "a"), file(&listing, "c"));
+    let words = |names: &[&str]| {
+        FileWords::of(names.iter().map(|name| Some(file(&listing, name)))).unwrap()
     };
+    let query = |word: &str| FilterQuery::of(&regex_syntax::parse(word).unwrap(), false);
+    let begin =
+        |word: &str, generation| table.candidates(query(word).as_ref(), generation, &|| true);
     let call = |current, min_valid| Generation::new(current, min_valid);
-    let late = candidates(&table);
-    assert!(add(&early, call(2, 1)).is_none(), "their signatures were not asked");
-    let totals = add(&late, call(2, 1)).unwrap();
-    assert_eq!((totals.texts(), totals.max_text_bytes(), totals.binaries()), ((2, 10), 5, 1));
-
-    let holds = |candidates: &Candidates, generation: Generation| {
-        table.has_totals(&totals, candidates, generation)
+    let spared = |names: &[&str], candidates: &Candidates| {
+        let spared = table.spared(&words(names), candidates)?;
+        Some((spared.texts(), spared.binaries(), spared.has_large()))
     };
-    assert!(holds(&late, call(9, 1)));
-    assert!(!holds(&early, call(9, 1)), "their signatures were not asked");
-    assert!(!holds(&table.candidates(None, &|| true), call(9, 1)), "the pattern asks for nothing");
-    assert!(!holds(&late, call(9, 9)), "everything has to be checked");
-    let word = regex_syntax::parse("three").unwrap();
-    let three = table.candidates(FilterQuery::of(&word, false).as_ref(), &|| true);
-    assert!(!holds(&three, call(9, 1)), "one of them may match");
-    changes.note_name(b"c", 9);
-    assert!(!holds(&late, call(9, 1)), "one of them changed");
+    let early = begin("zebra_stripes", call(1, 0));
+    table.record(a, known(text("one"), 5), 1);
+    table.record(file(&listing, "b"), known(Content::Binary, 5), 1);
+    table.record(c, known(text("three"), WHOLE + 1), 1);
+    assert_eq!(spared(&["a"], &early), None, "its signatures were not asked");
 
-    let totals = add(&late, call(10, 1)).unwrap();
-    assert!(table.has_totals(&totals, &late, call(11, 1)));
+    let late = begin("zebra_stripes", call(2, 1));
+    assert_eq!(spared(&["a", "b", "c"], &late), Some(((2, 5), 1, true)));
+    assert_eq!(spared(&["a", "b"], &late), Some(((1, 5), 1, false)));
+    assert_eq!(spared(&[], &late), Some(((0, 0), 0, false)));
+    assert_eq!(spared(&["d"], &late), None, "nothing is known of it");
+    let all = table.candidates(None, call(2, 1), &|| true);
+    assert_eq!(spared(&["a"], &all), None, "the pattern asks for nothing");
+    let three = begin("three", call(2, 1));
+    assert_eq!(spared(&["c"], &three), None, "it may match");
+    assert_eq!(spared(&["a"], &three), Some(((1, 5), 0, false)));
+    assert_eq!(spared(&["a"], &begin("zebra_stripes", call(3, 3))), None, "all is to be checked");
+
+    let late = begin("zebra_stripes", call(4, 3));
+    assert_eq!(spared(&["a"], &late), None, "what an earlier call has to check, a later one has");
+    for name in ["a", "b", "c"] {
+        table.exclude(file(&listing, name), &late, call(4, 3), || Ok(stat(5)));
+    }
+    let late = begin("zebra_stripes", call(5, 3));
+    assert_eq!(spared(&["a", "b"], &late), Some(((1, 5), 1, false)));
+    assert_eq!(spared(&["c"], &late), None, "it has changed");
+    table.note_change(a, 6);
+    assert_eq!(spared(&["a", "b"], &late), Some(((1, 5), 1, false)), "it changed during the call");
+    let late = begin("zebra_stripes", call(6, 3));
+    assert_eq!(spared(&["a"], &late), None, "it changed before the call");
+    assert_eq!(spared(&["b"], &late), Some(((0, 0), 1, false)));
     changes.forget();
-    assert!(!table.has_totals(&totals, &late, call(11, 1)), "nothing is reported any more");
+    let late = begin("zebra_stripes", call(7, 3).after_ended(1));
+    assert_eq!(spared(&["b"], &late), None, "nothing is reported any more");
 }

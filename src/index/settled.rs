@@ -1,0 +1,116 @@
+//! Which files need not be looked at: they are indexed, and a watch would have reported a change.
+
+use crate::index::file_table::WHOLE;
+use crate::index::signatures::FileSet;
+use crate::walk::{FileId, FileWords};
+
+/// The files that are unchanged as long as nothing is reported of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled {
+    texts: FileSet,
+    binaries: FileSet,
+    /// Texts that some searches read in pieces, or not at all.
+    large: FileSet,
+    /// The size of the texts in each word of the sets, as [`searched_bytes`].
+    bytes: Vec<u64>,
+}
+
+/// Files that a search need not open, taken together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SparedFiles {
+    texts: u64,
+    text_bytes: u64,
+    binaries: u64,
+    has_large: bool,
+}
+
+/// How many bytes of a text count as searched: none if it is searched in pieces.
+fn searched_bytes(text_bytes: u64) -> u64 {
+    if text_bytes <= WHOLE { text_bytes } else { 0 }
+}
+
+impl Settled {
+    pub(super) fn contains(&self, file: FileId) -> bool {
+        self.texts.contains(file) || self.binaries.contains(file)
+    }
+
+    /// Makes room for the files below `files`.
+    pub(super) fn grow(&mut self, files: usize) {
+        for set in [&mut self.texts, &mut self.binaries, &mut self.large] {
+            set.grow(files);
+        }
+        self.bytes.resize(files.div_ceil(u64::BITS as usize), 0);
+    }
+
+    pub(super) fn insert_binary(&mut self, file: FileId) {
+        self.binaries.insert(file);
+    }
+
+    /// Adds a text that is not in the set, and for which there is room.
+    pub(super) fn insert_text(&mut self, file: FileId, text_bytes: u64) {
+        self.texts.insert(file);
+        self.bytes[(file.0 / u64::BITS) as usize] += searched_bytes(text_bytes);
+        if text_bytes > WHOLE / 2 {
+            self.large.insert(file);
+        }
+    }
+
+    /// Removes a file of the set, whose text had so many bytes if it was one.
+    pub(super) fn remove(&mut self, file: FileId, text_bytes: u64) {
+        if self.texts.contains(file) {
+            self.bytes[(file.0 / u64::BITS) as usize] -= searched_bytes(text_bytes);
+        }
+        for set in [&mut self.texts, &mut self.binaries, &mut self.large] {
+            set.remove(file);
+        }
+    }
+
+    /// Adds up files if all of them are settled, and no text is one of the `candidates`. `text_bytes`
+    /// returns the size of a text; none if that is not known any more.
+    pub(super) fn spared(
+        &self,
+        files: &FileWords,
+        candidates: Option<&FileSet>,
+        text_bytes: impl Fn(FileId) -> Option<u64>,
+    ) -> Option<SparedFiles> {
+        let mut spared = SparedFiles::default();
+        for (index, files) in files.words() {
+            let known = self.texts.word(index);
+            let others = candidates.map_or(0, |candidates| known & !candidates.word(index));
+            let (texts, binaries) = (others & files, self.binaries.word(index) & files);
+            if texts | binaries != files {
+                return None;
+            }
+            spared.texts += u64::from(texts.count_ones());
+            spared.binaries += u64::from(binaries.count_ones());
+            spared.has_large |= self.large.word(index) & texts != 0;
+            if texts == known && texts != 0 {
+                spared.text_bytes += self.bytes[index as usize];
+                continue;
+            }
+            let mut rest = texts;
+            while rest != 0 {
+                let file = FileId(index * u64::BITS + rest.trailing_zeros());
+                spared.text_bytes += searched_bytes(text_bytes(file)?);
+                rest &= rest - 1;
+            }
+        }
+        Some(spared)
+    }
+}
+
+impl SparedFiles {
+    /// The number of texts, and the bytes of those that are searched as a whole.
+    pub(crate) fn texts(&self) -> (u64, u64) {
+        (self.texts, self.text_bytes)
+    }
+
+    pub(crate) fn binaries(&self) -> u64 {
+        self.binaries
+    }
+
+    /// Whether there is a text of more than half of [`WHOLE`].
+    pub(crate) fn has_large(&self) -> bool {
+        self.has_large
+    }
+}
