@@ -22,7 +22,7 @@ use ripkit::{Call, Error, ErrorCode, Incomplete, Workspace};
 use self::filter::{Filter, Owner, SizeLimit};
 use self::look::Look;
 use super::call::{exit, incomplete_status, run_interruptible};
-use super::flags::{global_excludes, named_root};
+use super::flags::{global_excludes, named_root, user_directory};
 use super::own_line::Typed;
 use super::{help, print};
 
@@ -330,7 +330,7 @@ fn find(matches: &ArgMatches) -> Result<Ended, Error> {
             return Ok(Ended::Status(exit::FAILED));
         }
     };
-    let mut sink = Output {
+    let mut sink = Some(Output {
         #[cfg(all(unix, feature = "command"))]
         runner,
         to: BufWriter::with_capacity(64 * 1024, io::stdout()),
@@ -340,21 +340,22 @@ fn find(matches: &ArgMatches) -> Result<Ended, Error> {
         found: false,
         shows_errors: matches.get_flag("show-errors"),
         error: None,
-    };
+    });
     let visitor = Arc::new(filter::Visitor { filter, look });
     let mut incomplete: Option<Incomplete> = None;
     run_interruptible(Call::default(), |call| -> Result<(), Error> {
-        let mut left = Some(());
         for (root, shown) in &roots.list {
-            if left.is_none() || incomplete.is_some() || sink.left == Some(0) {
+            let wants = |sink: &mut Output| sink.left != Some(0) && sink.error.is_none();
+            let Some(taken) = sink.take_if(wants) else { break };
+            let walked = walk.run(root, shown.clone(), call, visitor.clone(), taken)?;
+            (sink, incomplete) = (Some(walked.0), walked.1);
+            if incomplete.is_some() {
                 break;
             }
-            let taken = std::mem::replace(&mut sink, Output::nowhere());
-            (sink, incomplete) = walk.run(root, shown.clone(), call, visitor.clone(), taken)?;
-            left = sink.error.is_none().then_some(());
         }
         Ok(())
     })?;
+    let mut sink = sink.expect("each walk gives it back");
     #[cfg(all(unix, feature = "command"))]
     let all_succeeded = sink.runner.take().is_none_or(exec::Runner::finish);
     #[cfg(not(all(unix, feature = "command")))]
@@ -466,7 +467,9 @@ fn walk(
     let threads = matches.get_one::<u16>("threads").map(|threads| usize::from(*threads));
     let mut last = Vec::new();
     if dot && !flag("no-global-ignore-file") {
-        last.extend(settings_file().filter(|file| file.is_file()).map(|file| rules(&file)));
+        let settings = user_directory("XDG_CONFIG_HOME", ".config");
+        let file = settings.map(|settings| settings.join("fd/ignore"));
+        last.extend(file.filter(|file| file.is_file()).map(|file| rules(&file)));
     }
     last.extend(
         matches.get_many("ignore-file").into_iter().flatten().map(|file: &PathBuf| rules(file)),
@@ -526,14 +529,6 @@ fn rules(file: &Path) -> Gitignore {
     built.unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// `fd/ignore` in the directory of the user's settings.
-fn settings_file() -> Option<PathBuf> {
-    let settings =
-        env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let settings = settings.or_else(|| Some(super::skills::home()?.join(".config")))?;
-    Some(settings.join("fd/ignore"))
-}
-
 /// Standard output, until it has enough.
 struct Output {
     #[cfg(all(unix, feature = "command"))]
@@ -546,23 +541,6 @@ struct Output {
     found: bool,
     shows_errors: bool,
     error: Option<io::Error>,
-}
-
-impl Output {
-    /// In place of the output while a walk has it.
-    fn nowhere() -> Output {
-        Output {
-            #[cfg(all(unix, feature = "command"))]
-            runner: None,
-            to: BufWriter::with_capacity(0, io::stdout()),
-            is_terminal: false,
-            left: Some(0),
-            quiet: true,
-            found: false,
-            shows_errors: false,
-            error: None,
-        }
-    }
 }
 
 impl TreeSink for Output {

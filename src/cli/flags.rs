@@ -215,11 +215,23 @@ fn is_given(matches: &ArgMatches, id: &str) -> bool {
     matches.try_get_one::<bool>(id).ok().flatten().is_some_and(|given| *given)
 }
 
+/// The home directory, if it may be looked up.
+pub(super) fn home() -> Option<PathBuf> {
+    may_look_up_home().then(env::home_dir).flatten()
+}
+
+/// A directory of the user: that of the variable, where a relative path is to be ignored, else `below` the
+/// home directory.
+pub(super) fn user_directory(variable: &str, below: &str) -> Option<PathBuf> {
+    let named = env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    named.or_else(|| Some(home()?.join(below)))
+}
+
 /// Whether it is safe to look up the home directory.
 ///
 /// Without `HOME` the standard library asks the name service. A statically linked glibc program
 /// then loads the service's libraries, which were built for another C library, and crashes.
-pub(super) fn may_look_up_home() -> bool {
+fn may_look_up_home() -> bool {
     let is_static = cfg!(all(target_env = "gnu", target_feature = "crt-static"));
     !is_static || env::var_os("HOME").is_some_and(|home| !home.is_empty())
 }

@@ -16,7 +16,7 @@ use ripkit::{Error, ErrorCode, SkillCatalog};
 
 use super::call::exit;
 use super::flags::GlobalFlags;
-use super::{index, print, skills};
+use super::{flags, index, print};
 
 pub(super) const NAME: &str = "mcp";
 const TOOLS: &str = "mcp-tools";
@@ -124,7 +124,7 @@ fn check_not_wide(root: &Path) -> Result<(), Error> {
 fn setup(matches: &ArgMatches, globals: &GlobalFlags) -> Setup {
     let mut setup = globals.setup();
     setup.index = index::for_server(matches);
-    setup.home = skills::home();
+    setup.home = flags::home();
     setup.skills = None;
     // Without a directory for it, the log is in memory.
     setup.change_log = globals.change_log(ChangeLog::default);

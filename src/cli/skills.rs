@@ -1,6 +1,5 @@
 //! `ripkit skills`: lists, shows and checks skills.
 
-use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -74,15 +73,10 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> io::Result<u8>
     }
 }
 
-/// The home directory, if it may be looked up.
-pub(super) fn home() -> Option<PathBuf> {
-    flags::may_look_up_home().then(env::home_dir).flatten()
-}
-
 /// The skills of the home directory and of the roots; of several with one name, that of the last.
 pub(super) fn default_catalog(roots: &[PathBuf]) -> Result<SkillCatalog, Error> {
     let mut setup = Setup::default();
-    setup.home = home();
+    setup.home = flags::home();
     setup.load_skills(roots)
 }
 

@@ -1,15 +1,13 @@
 //! `ripkit undo`, and where the log of changes is that all commands write.
 
-use std::env;
 use std::io;
-use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use ripkit::workspace::ChangeLog;
 use ripkit::{Answer, Call, Error, ErrorCode, Syntax, json};
 
 use super::call::{exit_status, run_interruptible};
-use super::flags::{GlobalFlags, may_look_up_home};
+use super::flags::{GlobalFlags, user_directory};
 use super::print;
 
 pub(super) const NAME: &str = "undo";
@@ -80,9 +78,6 @@ fn run_action(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Answer, Err
 /// The log of changes of this user: `$XDG_STATE_HOME/ripkit`, else `~/.local/state/ripkit`; none if neither
 /// variable is set.
 pub(super) fn log() -> Option<ChangeLog> {
-    // A relative path is to be ignored.
-    let state = env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || may_look_up_home().then(env::home_dir).flatten();
-    let state = state.or_else(|| home().map(|home| home.join(".local/state")))?;
+    let state = user_directory("XDG_STATE_HOME", ".local/state")?;
     Some(ChangeLog::stored_in(state.join("ripkit")))
 }
