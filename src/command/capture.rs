@@ -112,7 +112,8 @@ impl<'a> OutputReader<'a> {
     /// The output as text, and a note if the file could not be written.
     pub(super) fn finish(self) -> (Transcript, Option<String>) {
         let (spooled, problem) = self.spool.finish();
-        (Transcript::new(&self.buffer.finish(), spooled), problem)
+        let (head, tail, dropped) = self.buffer.finish();
+        (Transcript::new((&head, &tail), dropped, spooled), problem)
     }
 
     /// Reads at most one block; returns the number of bytes.
@@ -189,30 +190,15 @@ impl HeadTailBuffer {
         self.tail.extend(last);
     }
 
-    fn finish(mut self) -> CapturedOutput {
+    /// The beginning, the end, and how many bytes were dropped between them; without such, all is the
+    /// beginning.
+    fn finish(mut self) -> (Vec<u8>, Vec<u8>, u64) {
         let mut tail = Vec::from(self.tail);
-        if self.total == (self.head.len() + tail.len()) as u64 {
+        let dropped = self.total - (self.head.len() + tail.len()) as u64;
+        if dropped == 0 {
             self.head.append(&mut tail);
         }
-        CapturedOutput { head: self.head, tail, total: self.total }
-    }
-}
-
-/// The bytes of an output that were kept.
-#[derive(Debug, PartialEq, Eq)]
-struct CapturedOutput {
-    /// The beginning; all of the output if nothing was dropped.
-    head: Vec<u8>,
-    /// The end, if something was dropped before it.
-    tail: Vec<u8>,
-    /// Bytes of the whole output.
-    total: u64,
-}
-
-impl CapturedOutput {
-    /// Bytes between head and tail.
-    fn dropped(&self) -> u64 {
-        self.total - (self.head.len() + self.tail.len()) as u64
+        (self.head, tail, dropped)
     }
 }
 
@@ -332,12 +318,16 @@ impl Transcript {
         (self.text, self.file)
     }
 
-    fn new(captured: &CapturedOutput, spooled: Option<SpooledOutput>) -> Transcript {
-        let (head, tail) = match captured.dropped() {
-            0 => (captured.head.as_slice(), captured.tail.as_slice()),
-            _ => (trim_partial_end(&captured.head), trim_partial_start(&captured.tail)),
+    fn new(
+        (head, tail): (&[u8], &[u8]),
+        dropped: u64,
+        spooled: Option<SpooledOutput>,
+    ) -> Transcript {
+        let bytes = (head.len() + tail.len()) as u64 + dropped;
+        let (head, tail) = match dropped {
+            0 => (head, tail),
+            _ => (trim_partial_end(head), trim_partial_start(tail)),
         };
-        let bytes = captured.total;
         let dropped = bytes - (head.len() + tail.len()) as u64;
         let mut text = String::with_capacity(head.len() + tail.len() + 200);
         let mut is_lossy = push_lossy(&mut text, head);
@@ -419,16 +409,16 @@ fn trim_partial_char_at_start(bytes: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_rng::TestRng;
 
     fn captured(limit: usize, pieces: &[&str]) -> (String, String, u64) {
         let mut capture = HeadTailBuffer::new(limit);
         for piece in pieces {
             capture.push(piece.as_bytes());
         }
-        let captured = capture.finish();
-        let dropped = captured.dropped();
+        let (head, tail, dropped) = capture.finish();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        (text(captured.head), text(captured.tail), dropped)
+        (text(head), text(tail), dropped)
     }
 
     #[test]
@@ -455,13 +445,8 @@ mod tests {
 
     #[test]
     fn the_result_does_not_depend_on_how_the_output_is_split() {
-        let mut seed = 88_172_645_463_325_252_u64;
-        let mut next = |below: usize| {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            usize::try_from(seed >> 33).unwrap() % below
-        };
+        let mut random = TestRng(88_172_645_463_325_252);
+        let mut next = |below| random.below(below);
         for _ in 0..5000 {
             let limit = next(40);
             let mut capture = HeadTailBuffer::new(limit);
@@ -475,21 +460,19 @@ mod tests {
                 capture.push(&piece);
                 whole.extend(piece);
             }
-            let captured = capture.finish();
-            assert_eq!(captured.total, whole.len() as u64);
+            let (head, tail, dropped) = capture.finish();
             if whole.len() <= limit {
-                assert_eq!((captured.head, captured.tail), (whole, Vec::new()));
+                assert_eq!((head, tail, dropped), (whole, Vec::new(), 0));
             } else {
-                assert_eq!(captured.dropped(), (whole.len() - limit) as u64);
-                assert_eq!(captured.head, whole[..limit - limit / 2]);
-                assert_eq!(captured.tail, whole[whole.len() - limit / 2..]);
+                assert_eq!(dropped, (whole.len() - limit) as u64);
+                assert_eq!(head, whole[..limit - limit / 2]);
+                assert_eq!(tail, whole[whole.len() - limit / 2..]);
             }
         }
     }
 
     fn build(head: &[u8], tail: &[u8], dropped: u64, file: Option<SpooledOutput>) -> Transcript {
-        let total = (head.len() + tail.len()) as u64 + dropped;
-        Transcript::new(&CapturedOutput { head: head.to_vec(), tail: tail.to_vec(), total }, file)
+        Transcript::new((head, tail), dropped, file)
     }
 
     fn file(truncated_at: Option<u64>) -> SpooledOutput {

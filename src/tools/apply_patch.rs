@@ -14,6 +14,7 @@ pub use crate::patch::FileChange;
 use crate::patch::{self, FileMode, PlanOptions, PlannedChange};
 use crate::text_format::{TextFormat, TextStyle};
 use crate::tool::{Effect, Tool, ToolContext};
+use crate::tools::edit_file::{write_overlooked, write_places};
 use ripkit_fs::escape;
 
 /// Changes, makes, deletes and moves several files together: all or none.
@@ -192,10 +193,7 @@ impl PatchedFile {
         if !facts.is_empty() {
             write!(f, " ({})", facts.join(", "))?;
         }
-        if self.match_kind != MatchKind::Exact {
-            write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
-        }
-        Ok(())
+        write_overlooked(f, self.match_kind)
     }
 }
 
@@ -204,22 +202,6 @@ fn absolute(context: &ToolContext<'_>, path: &str) -> String {
     let root = context.workspace.root().as_os_str().as_encoded_bytes();
     let root = escape::exact_path(root).trim_end_matches('/').to_owned();
     if path.starts_with('/') { path.to_owned() } else { format!("{root}/{path}") }
-}
-
-/// The most places in a file that a short answer names.
-const MAX_PLACES: usize = 20;
-
-fn write_places(f: &mut fmt::Formatter<'_>, places: &[(u64, u64)]) -> fmt::Result {
-    for (index, (first, last)) in places.iter().take(MAX_PLACES).enumerate() {
-        write!(f, "{}{first}", if index > 0 { "," } else { ":" })?;
-        if last > first {
-            write!(f, "-{last}")?;
-        }
-    }
-    match places.len().checked_sub(MAX_PLACES) {
-        Some(more @ 1..) => write!(f, " and {more} more places"),
-        _ => Ok(()),
-    }
 }
 
 impl Output for ApplyPatchOutput {

@@ -679,23 +679,12 @@ impl EditFileOutput {
     fn write_compact(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = escape::display_path(self.relative_path.as_bytes());
         let done = if self.dry_run { "Would edit" } else { "Edited" };
-        write!(f, "{done} {path}:")?;
-        for (index, (first, last)) in self.places.iter().take(MAX_PLACES).enumerate() {
-            f.write_str(if index > 0 { "," } else { "" })?;
-            write!(f, "{first}")?;
-            if last > first {
-                write!(f, "-{last}")?;
-            }
-        }
-        if self.places.len() > MAX_PLACES {
-            write!(f, " and {} more places", self.places.len() - MAX_PLACES)?;
-        }
+        write!(f, "{done} {path}")?;
+        write_places(f, &self.places)?;
         if let Ok(version) = self.version.parse::<Version>() {
             write!(f, ", version {}", version.short())?;
         }
-        if self.match_kind != MatchKind::Exact {
-            write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
-        }
+        write_overlooked(f, self.match_kind)?;
         if self.shows_diff || self.dry_run || self.match_kind > MatchKind::LineEndings {
             write!(f, "\n{}", self.diff)?;
         }
@@ -703,8 +692,30 @@ impl EditFileOutput {
     }
 }
 
-/// The most places of an edit that a short answer names.
+/// The most places in a file that a short answer names.
 const MAX_PLACES: usize = 20;
+
+/// Writes the lines of the places, `:3,7-9`.
+pub(super) fn write_places(f: &mut fmt::Formatter<'_>, places: &[(u64, u64)]) -> fmt::Result {
+    for (index, (first, last)) in places.iter().take(MAX_PLACES).enumerate() {
+        write!(f, "{}{first}", if index > 0 { "," } else { ":" })?;
+        if last > first {
+            write!(f, "-{last}")?;
+        }
+    }
+    match places.len().checked_sub(MAX_PLACES) {
+        Some(more @ 1..) => write!(f, " and {more} more places"),
+        _ => Ok(()),
+    }
+}
+
+/// Writes what had to be overlooked to find a text.
+pub(super) fn write_overlooked(f: &mut fmt::Formatter<'_>, kind: MatchKind) -> fmt::Result {
+    match kind {
+        MatchKind::Exact => Ok(()),
+        _ => write!(f, " (matched without regard to {})", kind.overlooked()),
+    }
+}
 
 impl Output for EditFileOutput {
     fn notes(&self) -> &[String] {
@@ -728,9 +739,7 @@ impl fmt::Display for EditFileOutput {
         if self.replacements > 1 {
             write!(f, ", in {} places", self.replacements)?;
         }
-        if self.match_kind != MatchKind::Exact {
-            write!(f, " (matched without regard to {})", self.match_kind.overlooked())?;
-        }
+        write_overlooked(f, self.match_kind)?;
         write!(f, "\n{}", self.diff)
     }
 }
