@@ -440,7 +440,7 @@ impl File {
         let inode = self.stat().ok()?.identity.inode.to_string();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let locks = retry(|| rustix::fs::open("/proc/locks", flags, Mode::empty())).ok()?;
-        let text = File::new(locks).read_to_limit(MAX_LOCKS).ok()?;
+        let text = File::new(locks).read_up_to(MAX_LOCKS).ok()?;
         // Such as `1: FLOCK  ADVISORY  WRITE 708 00:13:4026 0 EOF`.
         let holder = |line: &str| {
             let mut words = line.split_whitespace().skip(1);
@@ -450,19 +450,6 @@ impl File {
             is_it.then(|| process.parse().ok()).flatten()
         };
         String::from_utf8_lossy(&text).lines().find_map(holder)
-    }
-
-    /// Reads at the current position to the end, at most `limit` bytes.
-    fn read_to_limit(&self, limit: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut buffer = [0; 4096];
-        while bytes.len() < limit {
-            match self.read(&mut buffer)? {
-                0 => break,
-                count => bytes.extend_from_slice(&buffer[..count]),
-            }
-        }
-        Ok(bytes)
     }
 
     /// Takes a write lease, which the kernel grants only while no other handle has the file open; who
