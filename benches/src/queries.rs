@@ -93,20 +93,19 @@ impl Query {
         self.capped().with_max_results(u32::MAX)
     }
 
-    /// The arguments of the command `ripkit`, after its global options.
-    pub fn ripkit_arguments(&self) -> Vec<String> {
-        let mut arguments = texts(["search", "--timeout-ms"]);
-        arguments.push(LONG.to_string());
-        arguments.extend((!self.caseless).then(|| "--case-sensitive".to_owned()));
-        arguments.extend(self.word.then(|| "--word".to_owned()));
-        arguments.extend(self.glob.map(|glob| format!("--include={glob}")));
-        arguments.extend(self.files_only.then(|| "--output=files".to_owned()));
-        arguments.push(self.pattern.to_owned());
+    /// The arguments of `ripkit search` with an index, for the same files and the same lines.
+    pub fn indexed_arguments(&self) -> Vec<String> {
+        let mut arguments = texts(["--hidden"]);
+        arguments.extend(self.caseless.then(|| "--ignore-case".to_owned()));
+        arguments.extend(self.word.then(|| "--word-regexp".to_owned()));
+        arguments.extend(self.glob.map(|glob| format!("--glob={glob}")));
+        arguments.extend(self.files_only.then(|| "--files-with-matches".to_owned()));
+        arguments.push(format!("--regexp={}", self.pattern));
         arguments.extend(self.file.map(str::to_owned));
         arguments
     }
 
-    /// The arguments of `rg` for the same files and the same lines.
+    /// The arguments of `rg`, and of `ripkit search`, for the same files and the same lines.
     pub fn rg_arguments(&self) -> Vec<String> {
         let mut arguments = texts(RG_OPTIONS);
         arguments.extend(texts(["--line-number", "--no-heading", "--with-filename"]));

@@ -1,6 +1,7 @@
 //! The contestants: the toolkit in this process, its program, and other programs.
 
 use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -15,17 +16,29 @@ use corpus::programs;
 use corpus::queries::{FD_OPTIONS, LONG, Query, RG_OPTIONS, texts, unbounded};
 
 /// Notices about binary files, which are not matches.
-const NOTICES: [&str; 3] = [
+const NOTICES: [&str; 2] = [
     ": WARNING: stopped searching binary file after match (found ",
     ": binary file matches (found ",
-    ": binary file, the first NUL byte is at offset ",
 ];
 
 /// The head of the column of typed calls.
 const IN_PROCESS: &str = "in process";
 
-/// The beginning of the line after the results of a truncated answer.
-const CUT: &[u8] = b"... (truncated at ";
+/// What a contestant found.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) results: u64,
+    /// Of a program, a sum over its lines that does not depend on their order.
+    lines: Option<u64>,
+}
+
+impl Found {
+    /// Whether both found the same, as far as can be told.
+    pub(crate) fn agrees(self, other: Found) -> bool {
+        let are_equal = |(own, other)| own == other;
+        self.results == other.results && self.lines.zip(other.lines).is_none_or(are_equal)
+    }
+}
 
 /// A library call or a program that answers a query.
 pub(crate) struct Contestant<'a> {
@@ -72,9 +85,9 @@ impl<'a> Contestant<'a> {
     }
 
     /// Does the work and counts the results.
-    pub(crate) fn count(&self) -> Result<u64, BoxError> {
+    pub(crate) fn count(&self) -> Result<Found, BoxError> {
         match &self.work {
-            Work::InProcess(work) => work(),
+            Work::InProcess(work) => Ok(Found { results: work()?, lines: None }),
             Work::Program(program) => program.count(),
         }
     }
@@ -105,30 +118,32 @@ impl Program {
         Ok(programs::run(&self.path, &self.arguments, &self.directory)?)
     }
 
-    fn count(&self) -> Result<u64, BoxError> {
+    fn count(&self) -> Result<Found, BoxError> {
         let mut command = programs::command(&self.path, &self.arguments, &self.directory);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        let results = child.stdout.take().map_or(Ok(0), |output| results(BufReader::new(output)));
+        let output = child.stdout.take().ok_or("there is no pipe")?;
+        let found = found(BufReader::new(output));
         let status = child.wait()?;
         match status.code() {
-            Some(0) => Ok(results?),
-            Some(1) => Ok(0),
+            Some(0 | 1) => Ok(found?),
             _ => Err(format!("{} ended with {status}", self.path.display()).into()),
         }
     }
 }
 
-/// Counts the lines that are results, and reads on to the end.
-fn results(mut output: impl BufRead) -> io::Result<u64> {
+/// Counts the lines that are results, and adds up all lines.
+fn found(mut output: impl BufRead) -> io::Result<Found> {
     let notices = NOTICES.map(memmem::Finder::new);
-    let (mut line, mut count, mut cut) = (Vec::new(), 0, false);
+    let (mut line, mut results, mut lines) = (Vec::new(), 0, 0_u64);
     while output.read_until(b'\n', &mut line)? > 0 {
-        cut |= line.starts_with(CUT);
         let is_notice = notices.iter().any(|notice| notice.find(&line).is_some());
-        count += u64::from(!cut && !is_notice);
+        results += u64::from(!is_notice);
+        let mut hasher = DefaultHasher::new();
+        line.hash(&mut hasher);
+        lines = lines.wrapping_add(hasher.finish());
         line.clear();
     }
-    Ok(count)
+    Ok(Found { results, lines: Some(lines) })
 }
 
 /// All contestants, over one tree.
@@ -183,9 +198,9 @@ impl Field {
         Contestant::in_process(IN_PROCESS, search(&self.capped, query.capped()))
     }
 
-    /// The program `ripkit`, with all results.
+    /// The program `ripkit` with the command line of `rg`.
     pub(crate) fn search_as_process(&self, query: &Query) -> Option<Contestant<'static>> {
-        self.as_process(true, query.ripkit_arguments())
+        self.as_process("search", query.rg_arguments())
     }
 
     /// The program `ripkit`, with all results and the index in a directory.
@@ -194,28 +209,36 @@ impl Field {
         query: &Query,
         directory: &Path,
     ) -> Option<Contestant<'static>> {
-        let mut arguments = query.ripkit_arguments();
-        arguments.insert(1, format!("--index={}", directory.display()));
-        self.as_process(true, arguments)
+        let mut arguments = query.indexed_arguments();
+        arguments.push(format!("--index={}", directory.display()));
+        self.as_process("search", arguments)
     }
 
-    /// The program `ripkit`, with its default caps.
-    pub(crate) fn first_as_process(&self, query: &Query) -> Option<Contestant<'static>> {
-        self.as_process(false, query.ripkit_arguments())
-    }
-
-    /// `rg --files`, which has no cap.
-    pub(crate) fn rg_list(&self) -> Option<Contestant<'static>> {
+    /// `rg --files`, which has no cap, of all files or those that match a glob.
+    pub(crate) fn rg_list(&self, glob: Option<&str>) -> Option<Contestant<'static>> {
         let mut arguments = texts(RG_OPTIONS);
         arguments.push("--files".to_owned());
+        arguments.extend(glob.map(|glob| format!("--glob={glob}")));
         self.baseline("rg --files", self.rg.as_ref(), arguments)
     }
 
     /// `fd`, with all results or with any `max` of them.
     pub(crate) fn fd_list(&self, max: Option<u32>) -> Option<Contestant<'static>> {
-        let mut arguments = texts(FD_OPTIONS);
-        arguments.extend(max.map(|max| format!("--max-results={max}")));
-        self.baseline("fd", self.fd.as_ref(), arguments)
+        self.baseline("fd", self.fd.as_ref(), fd_arguments(None, max))
+    }
+
+    /// `fd` with a glob.
+    pub(crate) fn fd_find(&self, glob: &str) -> Option<Contestant<'static>> {
+        self.baseline("fd", self.fd.as_ref(), fd_arguments(Some(glob), None))
+    }
+
+    /// `ripkit find` with the command line of `fd`, and a glob if there is one.
+    pub(crate) fn find_as_process(
+        &self,
+        glob: Option<&str>,
+        max: Option<u32>,
+    ) -> Option<Contestant<'static>> {
+        self.as_process("find", fd_arguments(glob, max))
     }
 
     /// The toolkit, with all results or the first `max`.
@@ -226,19 +249,25 @@ impl Field {
 
     /// The program `ripkit`, with all results or the first `max`.
     pub(crate) fn list_as_process(&self, max: Option<u32>) -> Option<Contestant<'static>> {
-        let mut arguments = texts(["list", "--max-depth"]);
-        arguments.push(u32::MAX.to_string());
+        let mut arguments = vec![format!("--max-depth={}", u32::MAX)];
         arguments.push(format!("--timeout-ms={LONG}"));
         arguments.extend(max.map(|max| format!("--max-results={max}")));
-        self.as_process(max.is_none(), arguments)
+        self.as_process("list", arguments)
     }
 
-    fn as_process(&self, all: bool, asked: Vec<String>) -> Option<Contestant<'static>> {
-        let mut arguments = vec![format!("--root={}", self.root.display())];
-        arguments.extend(all.then(|| "--all".to_owned()));
-        arguments.extend(asked);
+    fn as_process(
+        &self,
+        name: &'static str,
+        mut arguments: Vec<String>,
+    ) -> Option<Contestant<'static>> {
+        arguments.insert(0, name.to_owned());
         let work = self.program(self.ripkit.as_ref(), arguments)?;
-        Some(Contestant { name: "cold process", is_baseline: false, work })
+        let name = match name {
+            "list" => "`ripkit list`",
+            "find" => "`ripkit find`",
+            _ => "`ripkit search`",
+        };
+        Some(Contestant { name, is_baseline: false, work })
     }
 
     fn baseline(
@@ -255,6 +284,14 @@ impl Field {
         let (path, directory) = (path?.clone(), self.root.clone());
         Some(Work::Program(Program { path, arguments, directory }))
     }
+}
+
+/// The arguments of `fd`, and of `ripkit find`.
+fn fd_arguments(glob: Option<&str>, max: Option<u32>) -> Vec<String> {
+    let mut arguments = texts(FD_OPTIONS);
+    arguments.extend(max.map(|max| format!("--max-results={max}")));
+    arguments.extend(glob.into_iter().flat_map(|glob| ["--glob".to_owned(), glob.to_owned()]));
+    arguments
 }
 
 /// A listing with all results or the first `max`.

@@ -54,6 +54,9 @@ const MAX_FILES: u64 = 100_000;
 /// The default number of timed rounds; one round before them warms the caches.
 const ROUNDS: usize = 7;
 
+/// The names of the files that are looked for.
+const NAMES: &str = "*probe*";
+
 const LOG: &str = "events.log";
 const LOG_BYTES: u64 = 1 << 30;
 
@@ -168,7 +171,8 @@ fn write_header(options: &TreeOptions, field: &Field, out: &mut impl Write) -> i
     writeln!(
         out,
         "- ripkit answers in path order, `rg` and `fd` in any. In process: the typed call, with \
-         the freeing of its answer. Processes write to the null device."
+         the freeing of its answer. Processes write to the null device; their lines were \
+         compared before, without their order."
     )?;
     writeln!(out, "- `rg` is given `{}`.", RG_OPTIONS.join(" "))?;
     if cfg!(debug_assertions) {
@@ -201,11 +205,7 @@ fn full_searches(
 /// The default results for an agent, against all results of `rg`.
 fn first_results(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), BoxError> {
     let query = VERY_FREQUENT;
-    let contestants = [
-        field.rg_search(&query),
-        Some(field.first_in_process(&query)),
-        field.first_as_process(&query),
-    ];
+    let contestants = [field.rg_search(&query), Some(field.first_in_process(&query))];
     let mut table = Table::begin("The default answer, cut at 50 lines", "results", out);
     table.row(&row(label(&query), contestants, rounds)?, false)?;
     Ok(())
@@ -216,13 +216,21 @@ fn listings(field: &Field, rounds: usize, out: &mut impl Write) -> Result<(), Bo
     let mut table = Table::begin(title, "files", out);
     for (name, max) in [("everything, sorted", None), ("first 200", Some(200))] {
         let contestants = [
-            field.rg_list(),
+            field.rg_list(None),
             field.fd_list(max),
             Some(field.list_in_process(max)),
             field.list_as_process(max),
+            field.find_as_process(None, max),
         ];
         table.row(&row(name.to_owned(), contestants, rounds)?, max.is_none())?;
     }
+    let contestants = [
+        field.rg_list(Some(NAMES)),
+        field.fd_find(NAMES),
+        field.find_as_process(Some(NAMES), None),
+    ];
+    let mut table = Table::begin("Finding by name", "files", out);
+    table.row(&row(format!("`{NAMES}`"), contestants, rounds)?, true)?;
     Ok(())
 }
 

@@ -116,13 +116,13 @@ fn baselines(row: &Row, index: usize) -> impl Iterator<Item = &Measured> {
     row.measured.iter().take(index).filter(|measured| measured.is_baseline)
 }
 
-/// One number if all agree, otherwise the number of each.
+/// One number if all found the same, otherwise the number of each.
 fn results(measured: &[Measured], agree: bool) -> String {
     let Some((first, others)) = measured.split_first() else { return String::new() };
-    if others.iter().all(|other| other.results == first.results) {
-        return first.results.to_string();
+    if others.iter().all(|other| other.found.agrees(first.found)) {
+        return first.found.results.to_string();
     }
-    let each = measured.iter().map(|measured| format!("{} {}", measured.name, measured.results));
+    let each = measured.iter().map(|one| format!("{} {}", one.name, one.found.results));
     let each = each.collect::<Vec<_>>().join(", ");
     if agree { format!("**differ**: {each}") } else { each }
 }

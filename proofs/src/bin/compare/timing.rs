@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::BoxError;
-use crate::contestants::Contestant;
+use crate::contestants::{Contestant, Found};
 
 /// The measurements of one contestant.
 pub(crate) struct Measured {
@@ -11,8 +11,8 @@ pub(crate) struct Measured {
     pub(crate) name: &'static str,
     /// Whether others are compared with it.
     pub(crate) is_baseline: bool,
-    /// How many results its answer had.
-    pub(crate) results: u64,
+    /// What its answer had.
+    pub(crate) found: Found,
     /// The time of each round, in seconds.
     times: Vec<f64>,
 }
@@ -45,7 +45,7 @@ fn timed(contestant: &Contestant<'_>) -> Result<Duration, BoxError> {
 impl Measured {
     fn begin(contestant: &Contestant<'_>) -> Result<Measured, BoxError> {
         let Contestant { name, is_baseline, .. } = *contestant;
-        Ok(Measured { name, is_baseline, results: contestant.count()?, times: Vec::new() })
+        Ok(Measured { name, is_baseline, found: contestant.count()?, times: Vec::new() })
     }
 
     /// The median, in seconds.
