@@ -38,7 +38,11 @@ use crate::search::options::SearchOptions;
 use crate::search::report::{ReportBuilder, SearchOutput};
 use crate::search::searcher::{BatchMatches, FileSearcher};
 #[cfg(feature = "cli")]
-pub(crate) use crate::search::searcher::{FIRST_READ, read_start};
+pub(crate) use crate::search::{
+    line_ends::LineEnds,
+    pattern::{AsciiMatcher, PatternOptions},
+    searcher::{FIRST_READ, read_start},
+};
 use crate::walk::{Cursor, DirectoryReport, ResultSink, ResumePoint, Scope, SkippedEntry, Walk};
 
 /// The most definitions of a name that are looked for.

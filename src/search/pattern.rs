@@ -80,9 +80,9 @@ struct PatternSource {
     options: PatternOptions<'static>,
 }
 
-/// The matcher for text that is all ASCII.
+/// The matcher of a pattern for text that is all ASCII.
 #[derive(Clone, Debug)]
-enum AsciiMatcher {
+pub(crate) enum AsciiMatcher {
     /// The one for any text.
     Same,
     /// The pattern never matches ASCII.
@@ -277,11 +277,7 @@ impl Pattern {
         {
             return Some(matcher);
         }
-        match &self.ascii {
-            AsciiMatcher::Never if text.is_ascii() => None,
-            AsciiMatcher::Faster(matcher) if text.is_ascii() => Some(matcher),
-            _ => Some(&self.unicode),
-        }
+        self.ascii.fastest(&self.unicode, text)
     }
 }
 
@@ -306,6 +302,29 @@ impl LineView {
 }
 
 impl AsciiMatcher {
+    /// That of a pattern whose matches span no lines; the same as for any text if it has none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of(options: &PatternOptions) -> AsciiMatcher {
+        match parse(options) {
+            Ok((hir, _)) => AsciiMatcher::build(&hir, options, false),
+            Err(_) => AsciiMatcher::Same,
+        }
+    }
+
+    /// The fastest matcher for `text` where `any` is the one for any text, or `None` if the pattern cannot
+    /// match it.
+    pub(crate) fn fastest<'m>(
+        &'m self,
+        any: &'m RegexMatcher,
+        text: &[u8],
+    ) -> Option<&'m RegexMatcher> {
+        match self {
+            AsciiMatcher::Never if text.is_ascii() => None,
+            AsciiMatcher::Faster(matcher) if text.is_ascii() => Some(matcher),
+            _ => Some(any),
+        }
+    }
+
     /// Falls back to the matcher for any text if the faster one cannot be built.
     fn build(hir: &Hir, options: &PatternOptions, multiline: bool) -> AsciiMatcher {
         let terminator = (!multiline).then_some(b'\n');

@@ -5,6 +5,8 @@
 mod files;
 mod may_match;
 mod order;
+mod plain;
+mod queue;
 mod worker;
 
 use std::fmt;
@@ -28,14 +30,19 @@ use serde_json::json;
 
 use self::files::{Files, Job};
 use self::order::{JobWriter, OrderedOutput};
+use self::queue::{Closing, JobQueue};
 use self::worker::{Paint, Printer, Worker};
 use crate::pool::lock;
+use crate::search::{AsciiMatcher, LineEnds, PatternOptions};
 use crate::shell::tree::TreeWalk;
 use ripkit_fs::Workspace;
 use ripkit_fs::byte_path::as_path;
 
-/// How many jobs may wait for a thread.
+/// How many files a listing may be ahead of its output, in jobs.
 const MAX_JOBS: usize = 64;
+
+/// The most patterns that are looked at for what they need to know of a text.
+const MAX_LOOKED_AT: usize = 64;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -296,7 +303,7 @@ impl Reporter {
 struct Shared {
     query: Query,
     host: Host,
-    matcher: RegexMatcher,
+    matchers: Matchers,
     output: Arc<OrderedOutput>,
     stats: Option<Mutex<Stats>>,
     has_match: AtomicBool,
@@ -389,15 +396,60 @@ impl Query {
         builder.build()
     }
 
+    /// Whether lines end with line feeds, and texts are searched as they are but for their marks.
+    fn is_usual_text(&self) -> bool {
+        !self.crlf && !self.null_data && self.encoding.is_none() && !self.no_marks
+    }
+
+    /// The matcher for text that is all ASCII.
+    fn ascii_matcher(&self) -> AsciiMatcher {
+        let [pattern] = &*self.patterns else { return AsciiMatcher::Same };
+        let is_usual = self.is_usual_text()
+            && !self.is_text()
+            && !self.multiline
+            && !self.no_unicode
+            && self.boundary != Some(Boundary::Line)
+            // The groups of the pattern are not those of this matcher.
+            && self.look.replacement.is_none()
+            && (self.regex_size, self.dfa_size) == (None, None);
+        if !is_usual {
+            return AsciiMatcher::Same;
+        }
+        AsciiMatcher::of(&PatternOptions {
+            pattern,
+            case_sensitive: match self.case {
+                Case::Sensitive => Some(true),
+                Case::Insensitive => Some(false),
+                Case::Smart => None,
+            },
+            literal: self.fixed,
+            word: self.boundary == Some(Boundary::Word),
+            multiline: false,
+            line_ends: LineEnds::LineFeed,
+            max_bytes: pattern.len(),
+        })
+    }
+
+    /// Whether a match may depend on what is beside it; also if that is not known.
+    fn has_looks(&self) -> bool {
+        let has_looks = |pattern: &String| {
+            let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(pattern);
+            hir.map_or(true, |hir| !hir.properties().look_set().is_empty())
+        };
+        self.boundary.is_some()
+            || self.multiline
+            || !self.fixed
+                && (self.patterns.len() > MAX_LOOKED_AT || self.patterns.iter().any(has_looks))
+    }
+
     /// Whether a file without a match leaves no trace, so that it need not be searched line by line.
     fn rejects(&self) -> bool {
-        let is_plain = !self.crlf && !self.null_data && self.encoding.is_none() && !self.no_marks;
         let shows_all = match self.mode {
             Mode::FilesWithoutMatch | Mode::Files => true,
             Mode::Count | Mode::CountMatches => self.look.include_zero,
             Mode::Lines | Mode::Json | Mode::FilesWithMatches => false,
         };
-        is_plain && !shows_all && !self.invert && self.context != Context::Everything
+        self.is_usual_text() && !shows_all && !self.invert && self.context != Context::Everything
     }
 
     /// What stands between the output of two files.
@@ -411,11 +463,28 @@ impl Query {
     }
 }
 
-impl Shared {
-    fn rejects(&self) -> bool {
-        self.query.rejects()
+/// The matchers of a search.
+#[derive(Clone)]
+struct Matchers {
+    any: RegexMatcher,
+    ascii: AsciiMatcher,
+    /// Whether a match may depend on what is beside it.
+    has_looks: bool,
+}
+
+impl Matchers {
+    fn of(query: &Query) -> Result<Matchers, String> {
+        let (any, ascii) = (query.matcher()?, query.ascii_matcher());
+        Ok(Matchers { any, ascii, has_looks: query.has_looks() })
     }
 
+    /// The fastest one for the text; none if nothing in it can match.
+    fn fastest(&self, text: &[u8]) -> Option<&RegexMatcher> {
+        self.ascii.fastest(&self.any, text)
+    }
+}
+
+impl Shared {
     fn report(&self, shown: &[u8], error: &io::Error) {
         self.host.reporter.report(shown, error);
     }
@@ -504,7 +573,7 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
     }
     let cannot_match = query.patterns.is_empty() && !query.invert || query.max_count == Some(0);
     let started = Instant::now();
-    let matcher = query.matcher()?;
+    let matchers = Matchers::of(&query)?;
     if cannot_match {
         return Ok(false);
     }
@@ -514,7 +583,7 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
     let shared = Arc::new(Shared {
         query,
         host,
-        matcher,
+        matchers,
         output,
         stats: has_stats.then(Mutex::default),
         has_match: AtomicBool::new(false),
@@ -551,13 +620,15 @@ fn search(shared: &Arc<Shared>) {
             }
         });
     }
-    let (to_workers, jobs) = bounded::<(u64, Job)>(MAX_JOBS);
+    let queue = Arc::new(JobQueue::default());
     thread::scope(|scope| {
         for _ in 0..shared.threads {
-            let (jobs, shared) = (jobs.clone(), shared.clone());
+            let (queue, shared) = (queue.clone(), shared.clone());
             scope.spawn(move || {
+                // After the last job, or if no more output is wanted.
+                let _closing = Closing(&queue);
                 let mut worker = Worker::new(&shared);
-                for (number, job) in jobs {
+                while let Some((number, job)) = queue.pop() {
                     worker.run(number, job);
                     if shared.output.is_closed() {
                         break;
@@ -565,12 +636,15 @@ fn search(shared: &Arc<Shared>) {
                 }
             });
         }
-        // With the last thread, what the jobs are sent to ends.
-        drop(jobs);
-        files.visit(move |job| match to_workers.send((number(), job)) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+        let jobs = queue.clone();
+        files.visit(move |job| {
+            if jobs.push(number(), job) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         });
+        queue.complete();
     });
 }
 

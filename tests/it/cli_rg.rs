@@ -96,6 +96,65 @@ fn no_match_in_a_line_of_five_megabytes_is_lost_in_any_form() {
     }
 }
 
+/// Plain lines are printed without `grep-printer`, text in ASCII is searched by a matcher of its own,
+/// and most texts without a match are left after one look.
+#[test]
+fn plain_output_is_that_of_rg_for_every_kind_of_text() {
+    if !has_program("rg") {
+        return;
+    }
+    let root = TempDir::new().expect("a directory");
+    let ascii = "key a1\nKEY\n\nxay x-y\nab";
+    let filler = "nothing here\n".repeat(30_000);
+    let texts: [(&str, Vec<u8>); 13] = [
+        ("ascii", ascii.into()),
+        ("unicode", format!("{ascii}\n\u{212a}ey \u{3b1}\n").into()),
+        ("crlf", ascii.replace('\n', "\r\n").into()),
+        ("cut", "key\nx\0y\nkey a1\n".into()),
+        ("cut-line", "none\nxab\0 none\n".into()),
+        ("late-nul", [&*filler, "key a1\n", &filler, "\0key\n"].concat().into()),
+        ("marked", format!("\u{feff}key a1\n{ascii}").into()),
+        ("wide", "\u{feff}key a1\n".encode_utf16().flat_map(u16::to_le_bytes).collect()),
+        ("broken", b"key \xff\nx\xffy a1\n".to_vec()),
+        ("empty", Vec::new()),
+        ("medium", [&*filler, "key a1"].concat().into()),
+        ("large", [&*filler.repeat(12), "key a1\n", &filler].concat().into()),
+        ("large-unicode", ["\u{3b1}\n", &*filler.repeat(12), "KEY \u{3b1}"].concat().into()),
+    ];
+    for (name, text) in texts {
+        std::fs::write(root.path().join(name), text).expect("a file");
+    }
+    for pattern in [
+        &["key"][..],
+        &["^key"],
+        &["ab$"],
+        &["-i", "key"],
+        &["-S", "key"],
+        &["-w", "a1"],
+        &["-x", "key"],
+        &["-F", "a1"],
+        &[r"[a-z]\w+_*\d"],
+        &[r"\p{Greek}"],
+        &["x[^a]y"],
+        &["-e", "KEY", "-e", "^$"],
+        &["--no-unicode", r"\w\d"],
+    ] {
+        for form in [
+            &[][..],
+            &["-n"],
+            &["-nI"],
+            &["-l"],
+            &["-n", "-m1"],
+            &["-n", "--stop-on-nonmatch"],
+            &["--field-match-separator", "\t"],
+            &["-n", "ascii", "cut", "cut-line", "marked", "wide", "late-nul"],
+            &["-l", "cut", "late-nul"],
+        ] {
+            prints_the_same(&root, &[pattern, form].concat());
+        }
+    }
+}
+
 /// The segments of generated globs and paths.
 const NAMES: [&str; 4] = ["src", "lib", "deep", "m.rs"];
 

@@ -135,17 +135,18 @@ impl OrderedOutput {
         Ok(())
     }
 
-    /// Takes the rest of a job.
-    fn end(&self, number: u64, mut text: Text) {
+    /// Takes the rest of a job. In its turn, the memory is left to the next one.
+    fn end(&self, number: u64, text: &mut Text) {
         let mut state = lock(&self.state);
         if state.turn != number {
             state.waiting += text.bytes.len() - text.counted;
             text.counted = text.bytes.len();
-            state.ended.insert(number, text);
+            state.ended.insert(number, std::mem::take(text));
             drop(self.wait(state, |state| state.turn <= number));
             return;
         }
-        self.write(&mut state, &mut text);
+        self.write(&mut state, text);
+        text.is_continued = false;
         state.turn += 1;
         loop {
             let turn = state.turn;
@@ -193,15 +194,14 @@ impl JobWriter {
         self.is_new_file = true;
     }
 
-    /// Ends the job; its memory is given away only if it holds output.
+    /// Ends the job.
     pub(super) fn end_job(&mut self) {
-        self.output.end(self.number, std::mem::take(&mut self.text));
+        self.output.end(self.number, &mut self.text);
     }
-}
 
-impl Write for JobWriter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.is_new_file && !bytes.is_empty() {
+    /// Writes what is not empty, in one go.
+    pub(super) fn write_parts(&mut self, parts: [&[u8]; 5]) -> io::Result<()> {
+        if self.is_new_file {
             self.is_new_file = false;
             if std::mem::replace(&mut self.has_output, true)
                 && let Some(separator) = &self.output.separator
@@ -210,10 +210,23 @@ impl Write for JobWriter {
                 self.text.bytes.push(b'\n');
             }
         }
-        self.text.bytes.extend_from_slice(bytes);
-        let is_part = self.text.bytes.len() >= self.text.counted + PART;
-        if is_part || self.output.by_line && bytes.ends_with(b"\n") {
+        let text = &mut self.text.bytes;
+        text.reserve(parts.iter().map(|part| part.len()).sum());
+        for part in parts {
+            text.extend_from_slice(part);
+        }
+        let is_part = text.len() >= self.text.counted + PART;
+        if is_part || self.output.by_line && text.ends_with(b"\n") {
             self.output.pass_on(self.number, &mut self.text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for JobWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !bytes.is_empty() {
+            self.write_parts([bytes, b"", b"", b"", b""])?;
         }
         Ok(bytes.len())
     }

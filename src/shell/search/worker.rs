@@ -10,20 +10,24 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink};
 use termcolor::{Ansi, ColorSpec, HyperlinkSpec, NoColor, WriteColor};
 
-use super::Shared;
 use super::files::{Job, NamedFile, NamedKind};
 use super::may_match;
 use super::order::JobWriter;
+use super::plain::Plain;
+use super::{Matchers, Shared};
 use crate::pool::lock;
 use crate::search::{FIRST_READ, read_start};
 use crate::walk::OpenDir;
 use ripkit_fs::byte_path::as_path;
-use ripkit_fs::os::{File, Kind, ReadBuffer};
+use ripkit_fs::os::{File, Kind, ReadBuffer, Volume};
 use ripkit_fs::{Workspace, escape};
 
 /// Up to this size, a named file is searched as a whole, as `rg` searches one that it maps; beyond, in
 /// parts. Only in binary files does that make a difference.
 const MAX_WHOLE: u64 = 64 << 20;
+
+/// Files that are smaller are read at once.
+const MAX_BUFFERED: usize = 4 << 20;
 
 /// Where output goes, with colours or without.
 pub(super) struct Paint<W> {
@@ -145,10 +149,17 @@ impl Source<'_> {
 /// The state of one thread.
 pub(super) struct Worker {
     shared: Arc<Shared>,
-    matcher: RegexMatcher,
+    matchers: Matchers,
+    output: Output,
+    buffer: ReadBuffer,
+}
+
+/// What a thread prints with.
+struct Output {
     searcher: Searcher,
     printer: Printer,
-    buffer: ReadBuffer,
+    /// In place of the printer, where its output is plain.
+    plain: Option<Plain>,
     /// What was counted and is not in the totals yet.
     stats: Option<Stats>,
 }
@@ -157,26 +168,33 @@ impl Worker {
     pub(super) fn new(shared: &Arc<Shared>) -> Worker {
         Worker {
             shared: shared.clone(),
-            matcher: shared.matcher.clone(),
-            searcher: shared.query.searcher(),
-            printer: shared.printer(),
+            matchers: shared.matchers.clone(),
+            output: Output {
+                searcher: shared.query.searcher(),
+                printer: shared.printer(),
+                plain: Plain::of(&shared.query),
+                stats: shared.stats.is_some().then(Stats::new),
+            },
             buffer: ReadBuffer::new(FIRST_READ),
-            stats: shared.stats.is_some().then(Stats::new),
         }
     }
 
     /// Searches the files of a job and hands over its output.
     pub(super) fn run(&mut self, number: u64, job: Job) {
-        self.printer.job().begin_job(number);
+        self.output.printer.job().begin_job(number);
         match job {
             Job::Below { shown, batch, workspace } => {
                 let prefix = [&*shown, &batch.prefix()[batch.base_len()..]].concat();
+                let prefix_len = prefix.len();
                 match batch.handle().open() {
                     Ok(directory) => {
                         let files = batch.entries().filter(|(_, kind)| *kind == Kind::File);
+                        let mut path = prefix;
                         for (name, _) in files {
+                            path.truncate(prefix_len);
+                            path.extend_from_slice(name);
                             let open = || self::open(&directory, batch.prefix(), name, &workspace);
-                            self.search(&[&*prefix, name].concat(), false, open);
+                            self.search(&path, false, open);
                         }
                     }
                     Err(error) => self.shared.report(&prefix, &error),
@@ -188,7 +206,9 @@ impl Worker {
                         let path = path.as_os_str().as_encoded_bytes();
                         let found = workspace.look_up(path).map_err(io::Error::other)?;
                         let found = found.ok_or(io::ErrorKind::NotFound)?;
-                        found.open_file().map_err(io::Error::other)
+                        let file = found.open_file().map_err(io::Error::other)?;
+                        let volume = file.volume();
+                        Ok((file, volume))
                     };
                     self.search(&shown, true, open);
                 }
@@ -196,23 +216,24 @@ impl Worker {
                     let opened = (self.shared.host.special)(&path);
                     let searched = opened.and_then(|mut reader| {
                         self.begin(true);
-                        self.print(as_path(&shown).as_ref(), Source::Parts(&mut *reader))
+                        let source = Source::Parts(&mut *reader);
+                        self.output.print(&self.matchers.any, as_path(&shown).as_ref(), source)
                     });
                     self.end(&shown, searched);
                 }
             },
         }
-        self.printer.job().end_job();
-        if let (Some(stats), Some(total)) = (&mut self.stats, &self.shared.stats) {
+        self.output.printer.job().end_job();
+        if let (Some(stats), Some(total)) = (&mut self.output.stats, &self.shared.stats) {
             *lock(total) += std::mem::replace(stats, Stats::new());
         }
     }
 
     fn begin(&mut self, is_named: bool) {
         self.shared.note_searched();
-        self.printer.job().begin_file();
+        self.output.printer.job().begin_file();
         let binary = self.shared.query.binary_detection(is_named);
-        self.searcher.set_binary_detection(binary);
+        self.output.searcher.set_binary_detection(binary);
     }
 
     fn end(&self, shown: &[u8], searched: io::Result<bool>) {
@@ -225,11 +246,16 @@ impl Worker {
     }
 
     /// Searches one file.
-    fn search(&mut self, shown: &[u8], is_named: bool, open: impl FnOnce() -> io::Result<File>) {
+    fn search(
+        &mut self,
+        shown: &[u8],
+        is_named: bool,
+        open: impl FnOnce() -> io::Result<(File, Volume)>,
+    ) {
         if self.shared.output.is_closed() {
             return;
         }
-        let searched = open().and_then(|file| {
+        let searched = open().and_then(|(file, volume)| {
             let max = self.shared.query.max_filesize.filter(|_| !is_named);
             if let Some(max) = max
                 && file.stat()?.size > max
@@ -237,60 +263,79 @@ impl Worker {
                 return Ok(false);
             }
             self.begin(is_named);
-            self.search_open(shown, &file)
+            self.search_open(shown, &file, volume)
         });
         self.end(shown, searched);
     }
 
-    fn search_open(&mut self, shown: &[u8], file: &File) -> io::Result<bool> {
-        let volume = file.volume();
+    fn search_open(&mut self, shown: &[u8], file: &File, volume: Volume) -> io::Result<bool> {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.grow(FIRST_READ);
         let searched = (|| {
             let length = read_start(file, &mut buffer[..FIRST_READ], volume)?;
-            let rejects = self.shared.rejects();
             if length < FIRST_READ {
-                let text = &buffer[..length];
-                if rejects && !may_match::text(&self.matcher, text) {
-                    self.count_rejected(length as u64);
-                    return Ok(false);
-                }
-                return self.print_text(shown, text);
+                return self.search_text(shown, &buffer[..length]);
             }
             let size = file.stat()?.size;
-            let may_reject = rejects && !self.shared.query.multiline;
-            let is_binary = memchr::memchr(0, &buffer[..FIRST_READ]).is_some();
-            if may_reject
-                && !is_binary
-                && !may_match::large(&self.matcher, file, size, self.shared.threads)?
-            {
-                self.count_rejected(size);
-                return Ok(false);
+            if size < MAX_BUFFERED as u64 {
+                buffer.grow(MAX_BUFFERED);
+                let more = file.read_full_at(&mut buffer[length..MAX_BUFFERED], length as u64)?;
+                // Otherwise it is larger by now.
+                if length + more < MAX_BUFFERED {
+                    return self.search_text(shown, &buffer[..length + more]);
+                }
             }
-            if self.shared.query.is_mapped && size <= MAX_WHOLE {
+            let query = &self.shared.query;
+            let may_reject = query.rejects() && !query.multiline;
+            let is_binary = memchr::memchr(0, &buffer[..FIRST_READ]).is_some();
+            if may_reject && !is_binary {
+                let threads = self.shared.threads;
+                if !may_match::large(&self.matchers, (file, size), threads, &mut buffer)? {
+                    self.output.count_rejected(size);
+                    return Ok(false);
+                }
+                // Once more, since other blocks took their place.
+                file.read_full_at(&mut buffer[..length], 0)?;
+            }
+            if query.is_mapped && size <= MAX_WHOLE {
                 let size = usize::try_from(size).expect("it is at most MAX_WHOLE");
                 buffer.grow(size);
                 let length = file.read_full_at(&mut buffer[..size], 0)?;
-                return self.print_text(shown, &buffer[..length]);
+                return self.search_text(shown, &buffer[..length]);
             }
             let mut rest = FileReader(file);
             let mut reader = buffer[..length].chain(&mut rest);
-            self.print(as_path(shown).as_ref(), Source::Parts(&mut reader))
+            let source = Source::Parts(&mut reader);
+            self.output.print(&self.matchers.any, as_path(shown).as_ref(), source)
         })();
         buffer.release_if_large();
         self.buffer = buffer;
         searched
     }
 
-    fn print_text(&mut self, shown: &[u8], mut text: &[u8]) -> io::Result<bool> {
-        let source = if self.shared.query.is_mapped {
-            Source::Whole(text)
+    /// Searches a whole file.
+    fn search_text(&mut self, shown: &[u8], mut text: &[u8]) -> io::Result<bool> {
+        let (query, output) = (&self.shared.query, &mut self.output);
+        if query.rejects() && !may_match::text(&self.matchers, text) {
+            output.count_rejected(text.len() as u64);
+            return Ok(false);
+        }
+        let matcher = self.matchers.fastest(text).unwrap_or(&self.matchers.any);
+        if let Some(plain) = &mut output.plain
+            && may_match::is_searched_as_it_is(text)
+        {
+            return plain.search(shown, text, matcher, output.printer.job());
+        }
+        let path = as_path(shown);
+        if query.is_mapped {
+            output.print(matcher, path.as_ref(), Source::Whole(text))
         } else {
-            Source::Parts(&mut text)
-        };
-        self.print(as_path(shown).as_ref(), source)
+            output.print(matcher, path.as_ref(), Source::Parts(&mut text))
+        }
     }
+}
 
+impl Output {
     /// Counts a file that was searched without a match.
     fn count_rejected(&mut self, bytes: u64) {
         if let Some(stats) = &mut self.stats {
@@ -299,8 +344,13 @@ impl Worker {
         }
     }
 
-    fn print(&mut self, path: &Path, source: Source<'_>) -> io::Result<bool> {
-        let (searcher, matcher) = (&mut self.searcher, &self.matcher);
+    fn print(
+        &mut self,
+        matcher: &RegexMatcher,
+        path: &Path,
+        source: Source<'_>,
+    ) -> io::Result<bool> {
+        let searcher = &mut self.searcher;
         let (is_match, stats) = match &mut self.printer {
             Printer::Standard(printer) => {
                 let mut sink = printer.sink_with_path(matcher, path);
@@ -325,18 +375,23 @@ impl Worker {
     }
 }
 
-/// Opens a file of a directory, or what a link that is followed leads to.
+/// Opens a file of a directory, or what a link that is followed leads to. What lies in the directory is
+/// on its volume, which to ask the system for each file would take as long as to open it.
 fn open(
     directory: &OpenDir,
     prefix: &[u8],
     name: &[u8],
     workspace: &Workspace,
-) -> io::Result<File> {
-    directory.open_file(name).or_else(|error| {
+) -> io::Result<(File, Volume)> {
+    directory.open_file(name).map(|file| (file, directory.volume())).or_else(|error| {
         let is_link = directory.stat(name).is_ok_and(|stat| stat.kind == Kind::Link);
         let found = is_link.then(|| workspace.look_up(&[prefix, name].concat()).ok().flatten());
         match found.flatten() {
-            Some(found) => found.open_file().map_err(io::Error::other),
+            Some(found) => {
+                let file = found.open_file().map_err(io::Error::other)?;
+                let volume = file.volume();
+                Ok((file, volume))
+            }
             None => Err(error),
         }
     })
