@@ -15,8 +15,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::overrides::{Override, OverrideBuilder};
-use ripkit::shell::tree::{IgnoreChoice, ShellRules, TreeSink, TreeWalk};
+use ripkit::shell::tree::{IgnoreChoice, ShellRules, TreeGlobs, TreeSink, TreeWalk};
 use ripkit::{Call, Error, ErrorCode, Incomplete, Workspace};
 
 use self::filter::{Filter, Owner, SizeLimit};
@@ -504,17 +503,13 @@ fn walk(
 }
 
 /// What `-E` leaves out. As in fd, globs with a slash are relative to the first directory.
-fn globs<'a>(excluded: impl Iterator<Item = &'a String>, first: &[u8]) -> Result<Override, Error> {
-    let refuse = |error: ignore::Error| {
-        Error::new(ErrorCode::InvalidArgument, format!("--exclude is no glob: {error}"))
-    };
+fn globs<'a>(excluded: impl Iterator<Item = &'a String>, first: &[u8]) -> Result<TreeGlobs, Error> {
     let first = ripkit_fs::byte_path::as_path(first);
-    let mut builder =
-        OverrideBuilder::new(if first.as_os_str().is_empty() { Path::new("./") } else { &first });
-    for glob in excluded {
-        builder.add(&format!("!{glob}")).map_err(refuse)?;
-    }
-    builder.build().map_err(refuse)
+    let first = if first.as_os_str().is_empty() { Path::new("./") } else { &first };
+    let globs: Vec<String> = excluded.map(|glob| format!("!{glob}")).collect();
+    TreeGlobs::new(first, &globs, &[]).map_err(|error| {
+        Error::new(ErrorCode::InvalidArgument, format!("--exclude is no glob: {error}"))
+    })
 }
 
 /// The rules of a file, relative to the current directory; those that are wrong are reported.

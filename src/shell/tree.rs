@@ -14,7 +14,7 @@ use crate::walk::{
 };
 use ripkit_fs::{OuterIgnores, Workspace, escape};
 
-pub use crate::walk::ShellRules;
+pub use crate::walk::{ShellRules, TreeGlobs};
 pub use ripkit_fs::IgnoreChoice;
 pub use ripkit_fs::os::Kind;
 
@@ -137,6 +137,9 @@ impl TreeWalk {
     }
 }
 
+/// The room that is made for a name, in bytes.
+const USUAL_NAME: usize = 24;
+
 struct EntryVisitor {
     visitor: Arc<dyn TreeVisitor>,
     shown: Vec<u8>,
@@ -181,6 +184,9 @@ impl Visitor for EntryVisitor {
         let prefix_len = path.len();
         let (mut files, mut results) = (0, 0);
         let written = &mut *lock(written);
+        let entries = batch.entries().count();
+        written.text.reserve(entries * (prefix_len + USUAL_NAME));
+        written.ends.reserve(entries);
         for (name, kind) in batch.entries() {
             path.truncate(prefix_len);
             path.extend_from_slice(name);

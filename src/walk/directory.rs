@@ -321,9 +321,9 @@ impl DirEntry {
         &names[self.start..self.end]
     }
 
-    /// The first bytes of the name in the order of whole paths, where a directory's name ends in `/`:
-    /// comparing these decides nearly all comparisons.
-    fn sort_key(self, names: &[u8]) -> u128 {
+    /// The first bytes of the name, to which a directory adds `end`: comparing these decides nearly all
+    /// comparisons.
+    fn sort_key(self, names: &[u8], end: Option<u8>) -> u128 {
         let name = self.name(names);
         if let Some(first) = name.first_chunk() {
             return u128::from_be_bytes(*first);
@@ -331,20 +331,23 @@ impl DirEntry {
         let mut key = [0; size_of::<u128>()];
         let (start, rest) = key.split_at_mut(name.len());
         start.copy_from_slice(name);
-        if let Some(slash) = rest.first_mut().filter(|_| self.kind == Kind::Directory) {
-            *slash = b'/';
+        if let (Some(slot), Some(end)) = (rest.first_mut(), self.end(end)) {
+            *slot = end;
         }
         u128::from_be_bytes(key)
     }
 
-    /// Compares two entries as whole paths, where the name of a directory ends in `/`.
-    fn path_cmp(self, other: DirEntry, names: &[u8]) -> Ordering {
+    /// Compares the names of two entries, to which directories add `end`.
+    fn name_cmp(self, other: DirEntry, names: &[u8], end: Option<u8>) -> Ordering {
         let (a, b) = (self.name(names), other.name(names));
         let shared = a.len().min(b.len());
-        let next = |name: &[u8], kind| {
-            name.get(shared).copied().or((kind == Kind::Directory).then_some(b'/'))
-        };
-        a[..shared].cmp(&b[..shared]).then_with(|| next(a, self.kind).cmp(&next(b, other.kind)))
+        let next = |name: &[u8], entry: DirEntry| name.get(shared).copied().or(entry.end(end));
+        a[..shared].cmp(&b[..shared]).then_with(|| next(a, self).cmp(&next(b, other)))
+    }
+
+    /// What follows the name.
+    fn end(self, end: Option<u8>) -> Option<u8> {
+        end.filter(|_| self.kind == Kind::Directory)
     }
 }
 
@@ -404,6 +407,17 @@ impl DirListing {
         Some((entry.kind, entry.file))
     }
 
+    /// Gives each entry the kind that `kind` returns, and removes it if that is none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn set_kinds(&mut self, mut kind: impl FnMut(&[u8], Kind) -> Option<Kind>) {
+        let names = &*self.names;
+        self.entries.retain_mut(|entry| {
+            let kind = kind(entry.name(names), entry.kind);
+            entry.kind = kind.unwrap_or(entry.kind);
+            kind.is_some()
+        });
+    }
+
     /// Removes the entries for which `keep` is false.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&[u8], Kind) -> bool) {
         let names = &*self.names;
@@ -412,22 +426,26 @@ impl DirListing {
 
     /// Sorts the entries into the byte order of whole paths, where a directory's name ends in `/`.
     pub(crate) fn sort(&mut self) {
-        let names = &*self.names;
-        let mut keyed: Vec<(u128, DirEntry)> =
-            self.entries.iter().map(|entry| (entry.sort_key(names), *entry)).collect();
-        keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
-            a_key.cmp(b_key).then_with(|| a.path_cmp(*b, names))
-        });
-        for (slot, (_, entry)) in self.entries.iter_mut().zip(keyed) {
-            *slot = entry;
-        }
+        self.sort_with_end(Some(b'/'));
     }
 
     /// Sorts the entries by their names alone, so that what a directory holds comes before `name.x`.
     #[cfg(feature = "cli")]
     pub(crate) fn sort_by_name(&mut self) {
+        self.sort_with_end(None);
+    }
+
+    /// Sorts the entries by their names, to which directories add `end`.
+    fn sort_with_end(&mut self, end: Option<u8>) {
         let names = &*self.names;
-        self.entries.sort_unstable_by(|a, b| a.name(names).cmp(b.name(names)));
+        let mut keyed: Vec<(u128, DirEntry)> =
+            self.entries.iter().map(|entry| (entry.sort_key(names, end), *entry)).collect();
+        keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
+            a_key.cmp(b_key).then_with(|| a.name_cmp(*b, names, end))
+        });
+        for (slot, (_, entry)) in self.entries.iter_mut().zip(keyed) {
+            *slot = entry;
+        }
     }
 
     /// Memory that it takes, in bytes.

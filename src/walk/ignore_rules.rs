@@ -47,6 +47,16 @@ pub(crate) enum RuleMatch {
     Whitelist,
 }
 
+impl RuleMatch {
+    pub(super) fn of<T>(found: &ignore::Match<T>) -> RuleMatch {
+        match found {
+            ignore::Match::None => RuleMatch::None,
+            ignore::Match::Ignore(_) => RuleMatch::Ignored,
+            ignore::Match::Whitelist(_) => RuleMatch::Whitelist,
+        }
+    }
+}
+
 /// Which ignore files a directory holds, and whether it is the root of a repository.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IgnoreFiles {
@@ -364,11 +374,7 @@ impl Layer {
 
 impl RuleFile {
     fn verdict(&self, path: &[u8], is_directory: bool) -> RuleMatch {
-        match self.matcher().matched(&*as_path(path), is_directory) {
-            ignore::Match::None => RuleMatch::None,
-            ignore::Match::Ignore(_) => RuleMatch::Ignored,
-            ignore::Match::Whitelist(_) => RuleMatch::Whitelist,
-        }
+        RuleMatch::of(&self.matcher().matched(&*as_path(path), is_directory))
     }
 
     /// Estimated memory, in bytes.

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use ignore::gitignore::Gitignore;
-use ignore::overrides::Override;
+use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::Types;
 
 use crate::pool::lock;
@@ -15,12 +16,65 @@ use crate::walk::directory::{
 };
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
 use crate::walk::roots::{DirContents, DirSource, ReadContext};
+use crate::walk::rule_names::{Candidate, RuleNames};
 use ripkit_fs::byte_path::as_path;
 use ripkit_fs::os::{Dir, Identity, Kind};
 use ripkit_fs::{IgnoreChoice, Workspace, is_temporary};
 
 /// A question about an entry: its path as it is shown, its name, and its depth below the root.
 pub(crate) type EntryTest = Arc<dyn Fn(&[u8], &[u8], usize) -> bool + Send + Sync>;
+
+/// Globs that decide before ignore files, like `-g` of `rg`.
+#[derive(Clone, Debug)]
+pub struct TreeGlobs {
+    globs: Override,
+    /// Asked before the globs, which takes much longer; none if it cannot be asked.
+    names: Option<Arc<RuleNames>>,
+}
+
+impl Default for TreeGlobs {
+    fn default() -> TreeGlobs {
+        TreeGlobs { globs: Override::empty(), names: None }
+    }
+}
+
+impl TreeGlobs {
+    /// Those of paths as they are shown, below `root`. Of two that match, the later one decides.
+    ///
+    /// # Errors
+    /// If one of them is no glob.
+    pub fn new(
+        root: &Path,
+        globs: &[String],
+        ignoring_case: &[String],
+    ) -> Result<TreeGlobs, ignore::Error> {
+        let mut builder = OverrideBuilder::new(root);
+        for glob in globs {
+            builder.add(glob)?;
+        }
+        builder.case_insensitive(true)?;
+        for glob in ignoring_case {
+            builder.add(glob)?;
+        }
+        let is_of_names = ignoring_case.is_empty() && !globs.iter().any(|glob| glob.contains('/'));
+        let names = || Arc::new(RuleNames::new(globs.iter().map(String::as_str)));
+        Ok(TreeGlobs { globs: builder.build()?, names: is_of_names.then(names) })
+    }
+
+    fn verdict(&self, shown: &[u8], name: &[u8], is_directory: bool) -> RuleMatch {
+        let is_unmatched = self.globs.is_empty()
+            || self
+                .names
+                .as_ref()
+                .is_some_and(|names| !names.may_match(name, &Candidate::of(name), is_directory));
+        match is_unmatched {
+            // What none of the globs matches is left out where one says what is wanted.
+            true if self.globs.num_whitelists() > 0 && !is_directory => RuleMatch::Ignored,
+            true => RuleMatch::None,
+            false => RuleMatch::of(&self.globs.matched(as_path(shown), is_directory)),
+        }
+    }
+}
 
 /// What a walk at a shell reads.
 #[derive(Clone, Debug)]
@@ -37,7 +91,7 @@ pub struct ShellRules {
     /// Whether directories of other file systems are not entered.
     pub one_file_system: bool,
     /// Globs that decide before the ignore files. They see paths as they are shown.
-    pub globs: Override,
+    pub globs: TreeGlobs,
     /// The file types that are wanted, or not.
     pub types: Types,
     /// Rules that decide after the ignore files, the last of them first.
@@ -54,7 +108,7 @@ impl Default for ShellRules {
             hidden: false,
             follow: false,
             one_file_system: false,
-            globs: Override::empty(),
+            globs: TreeGlobs::default(),
             types: Types::empty(),
             last: Vec::new(),
             marks: Vec::new(),
@@ -150,35 +204,24 @@ impl ShellDirs {
         Some(kind)
     }
 
-    fn keeps(&self, rules: &IgnoreRules, prefix: &[u8], name: &[u8], kind: Kind) -> bool {
+    /// Whether an entry is wanted; its whole path is that in the workspace.
+    fn keeps(&self, rules: &IgnoreRules, entry: &EntryPath, kind: Kind) -> bool {
+        let (name, shown) = (entry.name(), &*entry.shown);
         let is_hidden = name.first() == Some(&b'.');
         if is_hidden && is_temporary(name) {
             return false;
         }
         let is_directory = kind == Kind::Directory;
-        let has_last = !self.rules.globs.is_empty() || !self.rules.last.is_empty();
-        let shown = if has_last { self.shown(prefix, name) } else { Vec::new() };
-        let verdict = |found: ignore::Match<()>| match found {
-            ignore::Match::None => RuleMatch::None,
-            ignore::Match::Ignore(()) => RuleMatch::Ignored,
-            ignore::Match::Whitelist(()) => RuleMatch::Whitelist,
-        };
-        let globs = || {
-            if self.rules.globs.is_empty() {
-                return RuleMatch::None;
-            }
-            verdict(self.rules.globs.matched(as_path(&shown), is_directory).map(drop))
-        };
         let last = || {
             let rules = self.rules.last.iter().rev();
-            let found = rules.map(|rules| rules.matched(as_path(&shown), is_directory).map(drop));
-            found.map(verdict).find(|verdict| *verdict != RuleMatch::None)
+            let found = rules.map(|rules| rules.matched(as_path(shown), is_directory));
+            found.map(|found| RuleMatch::of(&found)).find(|verdict| *verdict != RuleMatch::None)
         };
-        match globs() {
+        match self.rules.globs.verdict(shown, name, is_directory) {
             RuleMatch::None => {}
             verdict => return verdict == RuleMatch::Whitelist,
         }
-        let mut verdict = rules.verdict(&[prefix, name].concat(), is_directory);
+        let mut verdict = rules.verdict(&entry.whole, is_directory);
         if verdict == RuleMatch::None {
             verdict = last().unwrap_or(RuleMatch::None);
         }
@@ -206,6 +249,33 @@ impl ShellDirs {
     }
 }
 
+/// The path of the current entry of a directory, in buffers that are used again.
+struct EntryPath {
+    whole: Vec<u8>,
+    prefix_len: usize,
+    /// As it is shown.
+    shown: Vec<u8>,
+    shown_len: usize,
+}
+
+impl EntryPath {
+    fn new(prefix: &[u8], shown: Vec<u8>) -> EntryPath {
+        let shown_len = shown.len();
+        EntryPath { whole: prefix.to_vec(), prefix_len: prefix.len(), shown, shown_len }
+    }
+
+    fn set(&mut self, name: &[u8]) {
+        self.whole.truncate(self.prefix_len);
+        self.whole.extend_from_slice(name);
+        self.shown.truncate(self.shown_len);
+        self.shown.extend_from_slice(name);
+    }
+
+    fn name(&self) -> &[u8] {
+        &self.whole[self.prefix_len..]
+    }
+}
+
 impl DirSource for ShellDirs {
     fn ancestor_rules(
         &self,
@@ -230,7 +300,7 @@ impl DirSource for ShellDirs {
     ) -> io::Result<DirContents> {
         let dir = self.open(walk, directory)?;
         let prefix = directory.prefix();
-        let (listing, files) = if self.is_end(directory, &dir)? {
+        let (mut listing, files) = if self.is_end(directory, &dir)? {
             (DirListing::default(), IgnoreFiles::default())
         } else {
             walk.list(&dir, directory, report)
@@ -241,21 +311,19 @@ impl DirSource for ShellDirs {
         let found = files.chosen(self.rules.ignore, directory.rules());
         let warnings = &mut report.stats.warnings;
         let rules = directory.rules().enter(walk.workspace(), (&dir, prefix), found, warnings);
-        let mut kept = DirListing::with_room();
-        for (name, kind) in (0..listing.len()).filter_map(|index| listing.get(index)) {
+        let mut entry = EntryPath::new(prefix, self.shown(prefix, b""));
+        listing.set_kinds(|name, kind| {
             let kind = match kind {
-                Kind::Link if self.rules.follow => self.followed(walk, prefix, name),
-                kind => Some(kind),
+                Kind::Link if self.rules.follow => self.followed(walk, prefix, name)?,
+                kind => kind,
             };
-            let kind = kind.filter(|kind| {
-                self.keeps(&rules, prefix, name, *kind) && !self.has_mark(&dir, name, *kind)
-            });
-            if let Some(kind) = kind {
-                kept.push(name, kind);
-            }
-        }
-        kept.sort_by_name();
-        let filtered = FilteredDir { listing: Arc::new(kept), report: DirectoryReport::default() };
+            entry.set(name);
+            let is_kept = self.keeps(&rules, &entry, kind) && !self.has_mark(&dir, name, kind);
+            is_kept.then_some(kind)
+        });
+        listing.sort_by_name();
+        let (listing, report) = (Arc::new(listing), DirectoryReport::default());
+        let filtered = FilteredDir { listing, report };
         let handle = DirHandle::hold(&dir, walk.workspace().root_handle(), prefix);
         Ok(DirContents::new((handle, dir.volume()), rules, Arc::new(filtered)))
     }

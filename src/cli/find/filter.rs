@@ -117,7 +117,12 @@ impl Filter {
         }
         let depth = |id: &str| matches.get_one::<usize>(id).copied();
         Ok(Filter {
-            patterns: regexes.iter().map(compile).collect::<Result<_, _>>()?,
+            // An empty one matches everything.
+            patterns: regexes
+                .iter()
+                .filter(|regex| !regex.is_empty())
+                .map(compile)
+                .collect::<Result<_, _>>()?,
             base,
             extensions: (!extensions.is_empty()).then_some(extensions),
             types: matches.contains_id("type").then(|| Types::new(texts("type"))),

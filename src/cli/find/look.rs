@@ -1,5 +1,6 @@
 //! How an entry is printed: plain, in colours, as a link, or by a template.
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -62,8 +63,11 @@ impl Look {
     }
 
     pub(super) fn write(&self, entry: &TreeEntry<'_>, follows: bool, to: &mut Vec<u8>) {
-        let prefix: &[u8] = if self.strips && entry.path.starts_with(b"-") { b"./" } else { b"" };
-        let path = [prefix, entry.path].concat();
+        let path: Cow<'_, [u8]> = if self.strips && entry.path.starts_with(b"-") {
+            [b"./", entry.path].concat().into()
+        } else {
+            entry.path.into()
+        };
         if self.bare {
             to.extend_from_slice(&path);
             return;

@@ -15,9 +15,9 @@ use grep_printer::{
 };
 use grep_searcher::Encoding;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use ripkit::shell::search::{Binary, Boundary, Case, Context, Mode, Query, SortKey};
+use ripkit::shell::tree::TreeGlobs;
 
 use super::super::flags::{global_excludes, host_name, is_coloured};
 use super::super::print;
@@ -381,7 +381,7 @@ impl Options {
         let is_terminal = io::stdout().is_terminal();
         let failed = |error: ignore::Error| error.to_string();
         let (globs, types) =
-            (self.override_of_globs(directory).map_err(failed)?, self.types().map_err(failed)?);
+            (self.tree_globs(directory).map_err(failed)?, self.types().map_err(failed)?);
         let (last, context) = (self.rules_of_files(directory), self.context());
         let mut query = self.query;
         query.is_mapped = self.is_mapped.unwrap_or_else(|| {
@@ -420,17 +420,11 @@ impl Options {
         Ok(Query { patterns, paths, is_implicit, is_one_file, ..query })
     }
 
-    fn override_of_globs(&self, directory: &Path) -> Result<Override, ignore::Error> {
-        let mut builder = OverrideBuilder::new(directory);
-        builder.case_insensitive(self.globs_ignore_case)?;
-        for glob in &self.globs {
-            builder.add(glob)?;
+    fn tree_globs(&self, directory: &Path) -> Result<TreeGlobs, ignore::Error> {
+        if self.globs_ignore_case {
+            return TreeGlobs::new(directory, &[], &[&*self.globs, &*self.iglobs].concat());
         }
-        builder.case_insensitive(true)?;
-        for glob in &self.iglobs {
-            builder.add(glob)?;
-        }
-        builder.build()
+        TreeGlobs::new(directory, &self.globs, &self.iglobs)
     }
 
     /// The file types as they were changed and selected.
