@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use grep_matcher::Matcher;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
@@ -26,6 +26,10 @@ const SIZE_LIMIT: usize = 8 << 20;
 const DFA_SIZE_LIMIT: usize = 32 << 20;
 /// The maximum nesting of groups, the default of the parser.
 const NEST_LIMIT: u32 = 250;
+
+/// The most parts of a plain text, and the most characters that are one when case is ignored.
+const MAX_PLAIN: usize = 256;
+const MAX_FOLDED: usize = 4;
 
 /// The name of the group whose texts `output: values` counts.
 const VALUE_GROUP: &str = "value";
@@ -55,8 +59,10 @@ pub(crate) struct PatternOptions<'a> {
 /// A compiled pattern. A clone shares the program but not the caches, so each thread uses its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
-    unicode: RegexMatcher,
-    ascii: AsciiMatcher,
+    /// Those of this clone.
+    matchers: OnceLock<Matchers>,
+    /// Those of a plain text, compiled when a clone needs them first: an index may exclude all texts before.
+    compiled: Arc<OnceLock<Matchers>>,
     line_view: LineView,
     /// Whether the whole text is searched, and not one line after the other.
     multiline: bool,
@@ -78,6 +84,13 @@ struct PatternSource {
     pattern: String,
     /// The other options, whose pattern is empty.
     options: PatternOptions<'static>,
+}
+
+/// What texts are matched by.
+#[derive(Clone, Debug)]
+struct Matchers {
+    unicode: RegexMatcher,
+    ascii: AsciiMatcher,
 }
 
 /// The matcher of a pattern for text that is all ASCII.
@@ -137,8 +150,13 @@ impl Pattern {
         if class_ranges(&hir) > MAX_RANGES {
             return Err(pattern_error::too_large());
         }
-        let (unicode, multiline) = build(options)?;
-        let ascii = AsciiMatcher::build(&hir, options, multiline);
+        let (matchers, compiled, mut multiline) = (OnceLock::new(), Arc::default(), false);
+        // Flags may hold for what the matcher puts behind the pattern, too.
+        if options.pattern.contains("(?") || !is_plain(&hir) {
+            let (built, spans_lines) = Matchers::build(&hir, options)?;
+            multiline = spans_lines;
+            matchers.set(built).expect("it is new");
+        }
         let line_view = LineView::build(&hir, options, multiline)?;
         let turned_on = multiline && !options.multiline;
         let has_text_anchor = options.line_ends == LineEnds::Both
@@ -148,12 +166,11 @@ impl Pattern {
         let notes = turned_on.then(|| MULTILINE_NOTE.to_owned()).into_iter().collect();
         let hir = Arc::new(as_word(hir, options.word));
         let source = Arc::new(source);
-        let mut names = vec![None; unicode.capture_count()];
-        add_group_names(&hir, &mut names);
-        let value_group = names.iter().position(|name| name.as_deref() == Some(VALUE_GROUP));
+        let value_group = group_names(&hir);
+        let value_group = value_group.iter().position(|name| name.as_deref() == Some(VALUE_GROUP));
         Ok(Pattern {
-            unicode,
-            ascii,
+            matchers,
+            compiled,
             line_view,
             multiline,
             has_text_anchor,
@@ -208,7 +225,7 @@ impl Pattern {
     pub(crate) fn matcher(&self) -> &RegexMatcher {
         match &self.line_view {
             LineView::CarriageReturns(matcher) => matcher,
-            LineView::Exact | LineView::LineFeeds { .. } => &self.unicode,
+            LineView::Exact | LineView::LineFeeds { .. } => &self.matchers().unicode,
         }
     }
 
@@ -258,9 +275,17 @@ impl Pattern {
 
     /// The groups by their number, with the names of those that have one; the first is the whole match.
     pub(super) fn group_names(&self) -> Vec<Option<String>> {
-        let mut names = vec![None; self.unicode.capture_count()];
-        add_group_names(&self.hir, &mut names);
-        names
+        group_names(&self.hir)
+    }
+
+    fn matchers(&self) -> &Matchers {
+        let build = || {
+            let case_sensitive = Some(self.is_case_sensitive);
+            let options = &PatternOptions { case_sensitive, ..self.source() };
+            let built = parse(options).and_then(|(hir, _)| Matchers::build(&hir, options));
+            built.expect("it was parsed before, and a plain text always compiles").0
+        };
+        self.matchers.get_or_init(|| self.compiled.get_or_init(build).clone())
     }
 
     /// Whether a text can contain a match, by one search of the whole text; `matcher` is one of this
@@ -277,7 +302,31 @@ impl Pattern {
         {
             return Some(matcher);
         }
-        self.ascii.fastest(&self.unicode, text)
+        let Matchers { unicode, ascii } = self.matchers();
+        ascii.fastest(unicode, text)
+    }
+}
+
+impl Matchers {
+    /// Builds them; the flag is whether matches may span lines.
+    fn build(hir: &Hir, options: &PatternOptions) -> Result<(Matchers, bool), Error> {
+        let (unicode, multiline) = build(options)?;
+        let ascii = AsciiMatcher::build(hir, options, multiline);
+        Ok((Matchers { unicode, ascii }, multiline))
+    }
+}
+
+/// Whether a pattern is the text of a part of a line, in this or in any case, so that it compiles.
+fn is_plain(hir: &Hir) -> bool {
+    let is_refused = |character: u32| matches!(character, 0 | 0x0a);
+    match hir.kind() {
+        HirKind::Literal(literal) => !literal.0.iter().any(|byte| is_refused((*byte).into())),
+        HirKind::Class(Class::Unicode(class)) => {
+            let is_letter = class.ranges().len() <= MAX_FOLDED;
+            is_letter && class.ranges().iter().all(|range| range.start() > '\n' && range.len() == 1)
+        }
+        HirKind::Concat(parts) => parts.len() <= MAX_PLAIN && parts.iter().all(is_plain),
+        _ => false,
     }
 }
 
@@ -394,6 +443,13 @@ fn as_word(hir: Hir, word: bool) -> Hir {
     }
     let (start, end) = (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode);
     Hir::concat(vec![Hir::look(start), hir, Hir::look(end)])
+}
+
+/// The groups by their number, with the names of those that have one; the first is the whole match.
+fn group_names(hir: &Hir) -> Vec<Option<String>> {
+    let mut names = vec![None; hir.properties().explicit_captures_len() + 1];
+    add_group_names(hir, &mut names);
+    names
 }
 
 /// Sets the names of the groups in a part of a pattern.
@@ -755,6 +811,35 @@ mod tests {
             let ast = Parser::new().parse(&pattern).unwrap();
             let cost = Letters::of(&ast).folding_cost;
             assert_eq!(cost > MAX_CHARACTERS, expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn only_a_plain_text_is_compiled_when_it_is_needed() {
+        let cases = [
+            ("probe_skip", false, true),
+            ("ſ\\.\\?", false, true),
+            ("a.b", false, false),
+            ("a+", false, false),
+            ("(a)", false, false),
+            ("(?x)a#b\n", false, false),
+            ("[a-c]", false, false),
+            ("^a", false, false),
+            ("", false, false),
+            ("a.b?", true, true),
+            ("a\nb", true, false),
+        ];
+        for (pattern, literal, is_later) in cases {
+            let options =
+                PatternOptions { pattern, literal, case_sensitive: Some(false), ..OPTIONS };
+            let compiled = Pattern::compile(&options).unwrap();
+            assert_eq!(compiled.matchers.get().is_none(), is_later, "{pattern:?}");
+            let (clone, text) = (compiled.clone(), pattern.replace('\\', "").to_uppercase());
+            assert!(compiled.matcher().is_match(text.as_bytes()).is_ok());
+            assert_eq!(clone.compiled.get().is_some(), is_later, "{pattern:?}: it is shared");
+            let matcher = clone.for_text(text.as_bytes());
+            let is_found = matcher.is_some_and(|it| it.is_match(text.as_bytes()).unwrap());
+            assert!(is_found || !is_later, "{pattern:?}");
         }
     }
 }

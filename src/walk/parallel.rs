@@ -20,6 +20,9 @@ use crate::walk::work_queue::{Task, WorkQueue};
 /// everything else would pile up behind one slow file.
 const MAX_WAITING: usize = 8 << 20;
 
+/// After how many parts of a selection the results are handed over, to a sink that may want no more.
+const CHUNKS_AT_ONCE: usize = 8;
+
 /// How many directories and batches of a selection are handled between two checks of the clock.
 const ITEMS_PER_CHECK: usize = 16;
 
@@ -112,6 +115,8 @@ enum Step<R> {
     Visit(usize, Batch),
     ReadDir(PendingDir),
     Select(SelectionChunk),
+    /// What is not known yet.
+    Rest,
 }
 
 impl<R: Default> Steps<R> {
@@ -213,7 +218,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             None => walk.start(ticket, tasks),
         }
         // Where nothing has to be opened, handing it to other threads would take longer.
-        if !walk.queue.is_done() {
+        if !walk.queue.is_done() && !walk.has_enough() {
             pool.run(&walk, call)?;
         }
         Ok(walk.finish())
@@ -230,10 +235,19 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
 
     /// Visits what a selection holds, but for files that have to be opened; other threads do that.
     fn start_selection(&self, ticket: Ticket, selection: &Arc<Selection>) {
-        let (mut steps, visits_few) =
-            (Steps::new(self.visitor.may_stop_early()), self.visitor.visits_few());
+        let (stops_early, visits_few) = (self.visitor.may_stop_early(), self.visitor.visits_few());
+        let (mut steps, mut ticket) = (Steps::new(stops_early), ticket);
         let mut state = V::INLINE.then(|| self.visitor.state());
-        for chunk in selection.chunks() {
+        for (number, chunk) in selection.chunks().enumerate() {
+            if stops_early && number % CHUNKS_AT_ONCE == CHUNKS_AT_ONCE - 1 {
+                // Perhaps the sink has enough.
+                steps.list.push(Step::Rest);
+                let steps = std::mem::replace(&mut steps, Steps::new(stops_early));
+                ticket = self.push_steps(steps, ticket).expect("the last step is the rest");
+                if self.has_enough() {
+                    return;
+                }
+            }
             if !visits_few || !self.keeps_going() {
                 steps.list.push(Step::Select(chunk));
                 continue;
@@ -250,6 +264,11 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             // Now there is something that is left undone.
             self.stop();
         }
+    }
+
+    /// Whether the sink wants no more results.
+    fn has_enough(&self) -> bool {
+        lock(&self.sink).has_enough
     }
 
     fn run_task(&self, state: &mut V::State, task: Task) {
@@ -328,10 +347,10 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     }
 
     /// Gives the steps the place of the task that they follow from, and queues those that are still
-    /// to be done.
-    fn push_steps(&self, steps: Steps<V::Output>, ticket: Ticket) {
+    /// to be done. Returns the place of the rest, if there is one.
+    fn push_steps(&self, steps: Steps<V::Output>, ticket: Ticket) -> Option<Ticket> {
         let steps = steps.list;
-        let mut tasks = Vec::new();
+        let (mut tasks, mut rest) = (Vec::new(), None);
         let mut buffer = lock(&self.results);
         let tickets = buffer.expand(ticket, Slot::Ready(Box::default()), steps.len());
         for (step, ticket) in steps.into_iter().zip(tickets) {
@@ -341,6 +360,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                     tasks.push((directory.root_number(), Task::ReadDir(directory, ticket)));
                 }
                 Step::Select(chunk) => tasks.push((chunk.place().0, Task::Select(chunk, ticket))),
+                Step::Rest => rest = Some(ticket),
                 Step::Ready(ready) => {
                     buffer.put(ticket, Slot::Ready(ready));
                     buffer.complete(ticket, 0);
@@ -350,6 +370,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         drop(buffer);
         self.deliver();
         self.queue.push(tasks);
+        rest
     }
 
     fn visit(&self, state: &mut V::State, batch: Batch, ticket: Ticket) {
