@@ -9,8 +9,8 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::pool::{Pool, lock};
 use crate::walk::{
-    Batch, DirectoryReport, EntryTest, ResultSink, Scope, ShellDirs, Visitor, Walk, WalkControl,
-    WalkOptions, WalkRoot,
+    Batch, DirectoryReport, EntryTest, NameTest, ResultSink, Scope, ShellDirs, Visitor, Walk,
+    WalkControl, WalkOptions, WalkRoot,
 };
 use ripkit_fs::{OuterIgnores, Workspace, escape};
 
@@ -52,7 +52,11 @@ pub struct TreeEntry<'a> {
 
 /// Which entries are wanted, and how they are shown.
 pub trait TreeVisitor: Send + Sync + 'static {
-    /// Whether the entry is wanted; called from several threads.
+    /// Whether an entry of this name that is no directory may be wanted; asked first, from several
+    /// threads.
+    fn may_want(&self, name: &[u8]) -> bool;
+
+    /// Whether the entry is wanted, if it is a directory or may be; called from several threads.
     fn wants(&self, entry: &TreeEntry<'_>) -> bool;
 
     /// Writes a wanted entry.
@@ -87,20 +91,22 @@ impl TreeWalk {
             wanted.wants(&TreeEntry { path, name, kind: Kind::Directory, depth })
         });
         let is_end = self.prune.then_some(is_end);
+        let named = visitor.clone();
+        let may_want: NameTest = Arc::new(move |name| named.may_want(name));
         let pool = Pool::new(self.threads);
         let visitor = EntryVisitor { visitor, shown: shown.clone() };
-        self.walk(root, shown, (&pool, call), (true, is_end), (visitor, Sink(sink)))
+        self.walk(root, shown, (&pool, call), (true, is_end, Some(may_want)), (visitor, Sink(sink)))
             .map(|(sink, incomplete)| (sink.0, incomplete))
     }
 
-    /// The same with any visitor, to which directories are entries only if `has_directories`, and below
-    /// those for which `is_end` nothing is visited.
+    /// The same with any visitor, to which directories are entries only if `has_directories`, below
+    /// those for which `is_end` nothing is visited, and others are entries only if `may_want`.
     pub(super) fn walk<V: Visitor, S: ResultSink<V::Output>>(
         &self,
         root: &Path,
         shown: Vec<u8>,
         (pool, call): (&Pool, &Call),
-        (has_directories, is_end): (bool, Option<EntryTest>),
+        (has_directories, is_end, may_want): (bool, Option<EntryTest>, Option<NameTest>),
         visit: (V, S),
     ) -> Result<(S, Option<Incomplete>), Error> {
         let opened = Workspace::open(root)?;
@@ -130,7 +136,12 @@ impl TreeWalk {
             hidden: self.rules.hidden,
             directories: has_directories,
             by_name: true,
-            source: Some(Arc::new(ShellDirs::new(self.rules.clone(), is_end, shown, base_len))),
+            source: Some(Arc::new(ShellDirs::new(
+                self.rules.clone(),
+                (is_end, may_want),
+                shown,
+                base_len,
+            ))),
             ..WalkOptions::default()
         };
         Walk::run(Scope::new(&workspace, pool, call), options, visit)
@@ -184,15 +195,17 @@ impl Visitor for EntryVisitor {
         let prefix_len = path.len();
         let (mut files, mut results) = (0, 0);
         let written = &mut *lock(written);
-        let entries = batch.entries().count();
-        written.text.reserve(entries * (prefix_len + USUAL_NAME));
-        written.ends.reserve(entries);
         for (name, kind) in batch.entries() {
             path.truncate(prefix_len);
             path.extend_from_slice(name);
             let entry = TreeEntry { path, name, kind, depth };
             files += 1;
             if self.visitor.wants(&entry) {
+                if results == 0 {
+                    let entries = batch.entries().count();
+                    written.text.reserve(entries * (prefix_len + USUAL_NAME));
+                    written.ends.reserve(entries);
+                }
                 results += 1;
                 self.visitor.write(&entry, &mut written.text);
                 written.ends.push(written.text.len());
@@ -227,6 +240,10 @@ mod tests {
     struct All;
 
     impl TreeVisitor for All {
+        fn may_want(&self, name: &[u8]) -> bool {
+            name != b"unwanted"
+        }
+
         fn wants(&self, entry: &TreeEntry<'_>) -> bool {
             entry.name != b"no"
         }
@@ -264,7 +281,7 @@ mod tests {
         let ignore = IgnoreChoice { is_fd: true, ..IgnoreChoice::default() };
         let rules = ShellRules { ignore, marks: vec![b"mark".to_vec()], ..ShellRules::default() };
         let walk = TreeWalk { rules, threads: 2, ..TreeWalk::default() };
-        for path in ["a/b/c", "a/no", "g", "f", "m/mark", ".h/x", "d/e"] {
+        for path in ["a/b/c", "a/no", "a/unwanted", "g", "f", "m/mark", ".h/x", "d/e"] {
             let path = root.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "").unwrap();

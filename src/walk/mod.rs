@@ -63,7 +63,7 @@ pub(crate) use crate::walk::roots::{
 pub(crate) use crate::walk::scope::Scope;
 pub(crate) use crate::walk::selection::{FileWords, Selection, SelectionLookup, UnopenedFiles};
 #[cfg(feature = "cli")]
-pub(crate) use crate::walk::shell_dirs::{EntryTest, ShellDirs};
+pub(crate) use crate::walk::shell_dirs::{EntryTest, NameTest, ShellDirs};
 #[cfg(feature = "cli")]
 pub use crate::walk::shell_dirs::{ShellRules, TreeGlobs};
 pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};

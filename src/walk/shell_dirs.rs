@@ -24,6 +24,9 @@ use ripkit_fs::{IgnoreChoice, Workspace, is_temporary};
 /// A question about an entry: its path as it is shown, its name, and its depth below the root.
 pub(crate) type EntryTest = Arc<dyn Fn(&[u8], &[u8], usize) -> bool + Send + Sync>;
 
+/// A question about the name of an entry that is no directory.
+pub(crate) type NameTest = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
 /// Globs that decide before ignore files, like `-g` of `rg`.
 #[derive(Clone, Debug)]
 pub struct TreeGlobs {
@@ -121,6 +124,8 @@ pub(crate) struct ShellDirs {
     rules: ShellRules,
     /// Below which directories nothing is visited.
     is_end: Option<EntryTest>,
+    /// Asked before all rules, since most of what is looked for by name has another one.
+    may_want: Option<NameTest>,
     /// How the root is shown, empty or ending in `/`, and how many bytes of a path belong to it.
     shown: Vec<u8>,
     base_len: usize,
@@ -138,15 +143,15 @@ impl std::fmt::Debug for ShellDirs {
 
 impl ShellDirs {
     /// Those below a root that is shown as `shown`, and whose path takes `base_len` bytes; below those for
-    /// which `is_end` nothing is visited.
+    /// which `is_end` nothing is visited, and no other entry but those for which `may_want`.
     pub(crate) fn new(
         rules: ShellRules,
-        is_end: Option<EntryTest>,
+        (is_end, may_want): (Option<EntryTest>, Option<NameTest>),
         shown: Vec<u8>,
         base_len: usize,
     ) -> ShellDirs {
         let (device, seen) = (OnceLock::new(), Mutex::default());
-        ShellDirs { rules, is_end, shown, base_len, device, seen }
+        ShellDirs { rules, is_end, may_want, shown, base_len, device, seen }
     }
 
     /// The path of an entry as it is shown.
@@ -317,6 +322,9 @@ impl DirSource for ShellDirs {
                 Kind::Link if self.rules.follow => self.followed(walk, prefix, name)?,
                 kind => kind,
             };
+            if kind != Kind::Directory && !self.may_want.as_ref().is_none_or(|test| test(name)) {
+                return None;
+            }
             entry.set(name);
             let is_kept = self.keeps(&rules, &entry, kind) && !self.has_mark(&dir, name, kind);
             is_kept.then_some(kind)

@@ -36,6 +36,10 @@ pub(super) struct Visitor {
 }
 
 impl TreeVisitor for Visitor {
+    fn may_want(&self, name: &[u8]) -> bool {
+        self.filter.base.is_some() || self.filter.matches_text(name, name)
+    }
+
     fn wants(&self, entry: &TreeEntry<'_>) -> bool {
         self.filter.matches(entry)
     }
@@ -144,11 +148,18 @@ impl Filter {
             let path = entry.path.strip_prefix(b"./").unwrap_or(entry.path);
             if path.starts_with(b"/") { path.to_vec() } else { [base, path].concat() }
         });
+        // The names of others were asked for before.
+        let is_asked = whole.is_none() && entry.kind != Kind::Directory;
         let text = whole.as_deref().unwrap_or(entry.name);
-        self.patterns.iter().all(|pattern| pattern.is_match(text))
-            && self.extensions.as_ref().is_none_or(|set| set.is_match(entry.name))
+        (is_asked || self.matches_text(text, entry.name))
             && self.types.as_ref().is_none_or(|types| types.matches(entry, self.follows))
             && self.matches_metadata(entry)
+    }
+
+    /// The conditions of the name, and of the text that patterns are matched against.
+    fn matches_text(&self, text: &[u8], name: &[u8]) -> bool {
+        self.patterns.iter().all(|pattern| pattern.is_match(text))
+            && self.extensions.as_ref().is_none_or(|set| set.is_match(name))
     }
 
     /// Conditions that need a look at the entry itself.

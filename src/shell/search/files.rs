@@ -206,7 +206,7 @@ impl Files<'_> {
         let sink =
             workspace.map(|workspace| JobSink { each, shown, workspace, host, has_enough: false });
         let walked = sink.and_then(|sink| {
-            tree.walk(root, walked, (pool, &Call::default()), (false, None), (Batches, sink))
+            tree.walk(root, walked, (pool, &Call::default()), (false, None, None), (Batches, sink))
         });
         match walked {
             Ok((sink, _)) if sink.has_enough => ControlFlow::Break(()),
