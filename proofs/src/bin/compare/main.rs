@@ -5,8 +5,14 @@
 //! cargo run --profile dist -p ripkit-proofs --bin compare -- TREE [ROUNDS] [--big] [--index-only]
 //! ```
 //!
-//! `--big` adds a generated log of one gigabyte in the directory for temporary files, and
-//! `--index-only` runs only the part on indexes, which are also stored there.
+//! `--big` adds a generated log of one gigabyte in the directory for temporary files, `--index-only`
+//! runs only the part on indexes, which are also stored there, and `--no-index` all but that.
+//!
+//! ```text
+//! cargo run --profile dist -p ripkit-proofs --bin compare -- --chart docs/compare.md > docs/speed.svg
+//! ```
+//!
+//! draws the chart of the documentation from what was printed.
 //!
 //! ```text
 //! cargo run --profile dist -p ripkit-proofs --bin compare -- --growth [MAX_FILES [ROUNDS]]
@@ -21,6 +27,7 @@
     reason = "a host may touch files and start programs by itself"
 )]
 
+mod chart;
 mod contestants;
 mod growth;
 mod indexed;
@@ -41,11 +48,13 @@ use self::timing::measure;
 use corpus::queries::{LOG_QUERIES, QUERIES, Query, RG_OPTIONS, VERY_FREQUENT};
 use corpus::{programs, write_log};
 
-const USAGE: &str =
-    "usage: compare TREE [ROUNDS] [--big] [--index-only], or compare --growth [MAX_FILES [ROUNDS]]";
+const USAGE: &str = "usage: compare TREE [ROUNDS] [--big] [--index-only | --no-index], \
+    compare --growth [MAX_FILES [ROUNDS]], or compare --chart REPORT";
 
 const BIG: &str = "--big";
 const INDEX_ONLY: &str = "--index-only";
+const NO_INDEX: &str = "--no-index";
+const CHART: &str = "--chart";
 const GROWTH: &str = "--growth";
 
 /// The number of files of the largest tree of `--growth`, unless another one is given.
@@ -77,7 +86,12 @@ fn main() -> ExitCode {
 /// The options of the command line.
 enum Options {
     Tree(TreeOptions),
-    Growth { max_files: u64, rounds: usize },
+    Growth {
+        max_files: u64,
+        rounds: usize,
+    },
+    /// The file with what a comparison printed.
+    Chart(PathBuf),
 }
 
 struct TreeOptions {
@@ -85,12 +99,17 @@ struct TreeOptions {
     rounds: usize,
     big: bool,
     index_only: bool,
+    no_index: bool,
 }
 
 impl Options {
     fn parse() -> Result<Options, BoxError> {
         let (flags, values): (Vec<String>, Vec<String>) =
             env::args().skip(1).partition(|argument| argument.starts_with("--"));
+        if flags == [CHART] {
+            let [report] = &*values else { return Err(USAGE.into()) };
+            return Ok(Options::Chart(report.into()));
+        }
         if flags != [GROWTH] {
             return Ok(Options::Tree(TreeOptions::new(&flags, &values)?));
         }
@@ -107,6 +126,9 @@ impl Options {
         match self {
             Options::Tree(options) => compare(options, out),
             Options::Growth { max_files, rounds } => growth::write(*max_files, *rounds, out),
+            Options::Chart(report) => {
+                Ok(out.write_all(chart::of(&fs::read_to_string(report)?)?.as_bytes())?)
+            }
         }
     }
 }
@@ -123,12 +145,13 @@ impl TreeOptions {
             [rounds] => number(rounds)?,
             _ => return Err(USAGE.into()),
         };
-        if flags.iter().any(|flag| ![BIG, INDEX_ONLY].contains(&flag.as_str())) {
+        if flags.iter().any(|flag| ![BIG, INDEX_ONLY, NO_INDEX].contains(&flag.as_str())) {
             return Err(USAGE.into());
         }
         let tree = fs::canonicalize(tree).map_err(|reason| format!("{tree}: {reason}"))?;
-        let [big, index_only] = [BIG, INDEX_ONLY].map(|name| flags.iter().any(|flag| flag == name));
-        Ok(TreeOptions { tree, rounds: rounds.max(1), big, index_only })
+        let [big, index_only, no_index] =
+            [BIG, INDEX_ONLY, NO_INDEX].map(|name| flags.iter().any(|flag| flag == name));
+        Ok(TreeOptions { tree, rounds: rounds.max(1), big, index_only, no_index })
     }
 }
 
@@ -141,7 +164,9 @@ fn compare(options: &TreeOptions, out: &mut impl Write) -> Result<(), BoxError> 
     full_searches(&field, &QUERIES, options.rounds, "Full searches", out)?;
     first_results(&field, options.rounds, out)?;
     listings(&field, options.rounds, out)?;
-    indexed::write(&field, options.rounds, out)?;
+    if !options.no_index {
+        indexed::write(&field, options.rounds, out)?;
+    }
     if options.big {
         big_log(options.rounds, out)?;
     }
