@@ -200,7 +200,7 @@ fn standard_input_is_readable() -> bool {
         kind.is_ok_and(|kind| kind.is_file() || kind.is_fifo() || kind.is_socket())
     }
     #[cfg(not(unix))]
-    !io::stdin().is_terminal()
+    !io::IsTerminal::is_terminal(&io::stdin())
 }
 
 /// Opens what is no regular file.
