@@ -249,10 +249,6 @@ const DIRECTORY: usize = 1;
 const LINK: usize = 2;
 const EXECUTABLE: usize = 3;
 const EMPTY: usize = 4;
-const SOCKET: usize = 5;
-const PIPE: usize = 6;
-const CHAR_DEVICE: usize = 7;
-const BLOCK_DEVICE: usize = 8;
 
 impl Types {
     fn new<'a>(names: impl Iterator<Item = &'a String>) -> Types {
@@ -283,18 +279,14 @@ impl Types {
     }
 }
 
+/// The type of a socket, pipe or device; in this order they follow the others.
 #[cfg(unix)]
 fn special(found: &Metadata) -> Option<usize> {
     use std::os::unix::fs::FileTypeExt as _;
 
     let kind = found.file_type();
-    let kinds = [
-        (SOCKET, kind.is_socket()),
-        (PIPE, kind.is_fifo()),
-        (CHAR_DEVICE, kind.is_char_device()),
-        (BLOCK_DEVICE, kind.is_block_device()),
-    ];
-    kinds.into_iter().find(|(_, is_it)| *is_it).map(|(kind, _)| kind)
+    let kinds = [kind.is_socket(), kind.is_fifo(), kind.is_char_device(), kind.is_block_device()];
+    kinds.iter().position(|is_it| *is_it).map(|at| EMPTY + 1 + at)
 }
 
 #[cfg(not(unix))]
