@@ -55,7 +55,7 @@ pub(crate) use impl_with_fields;
 macro_rules! impl_default {
     ($args:ty { $($required:tt)* }) => {
         impl Default for $args {
-            fn default() -> Self {
+            fn default() -> $args {
                 $crate::arguments::with_defaults(serde_json::json!({ $($required)* }))
             }
         }
