@@ -55,7 +55,8 @@ pub(super) struct SelectionKey {
     filter: PathFilter,
     base_lens: Vec<usize>,
     directories: bool,
-    max_depth: Option<usize>,
+    /// The depth limit, and the paths from which it counts beside the roots.
+    depth: (Option<usize>, Vec<Vec<u8>>),
 }
 
 impl Selections {
@@ -102,13 +103,14 @@ impl SelectionKey {
             filter: options.filter.clone(),
             base_lens: (0..options.roots.len()).map(|root| options.base_len(root)).collect(),
             directories: options.directories,
-            max_depth: options.max_depth,
+            depth: options.depth_key(),
         })
     }
 
     fn is_same(&self, other: &SelectionKey) -> bool {
-        let rest = |key: &SelectionKey| (key.directories, key.max_depth, key.roots.len());
+        let rest = |key: &SelectionKey| (key.directories, key.roots.len());
         rest(self) == rest(other)
+            && self.depth == other.depth
             && self.base_lens == other.base_lens
             && self.options.is_same(&other.options)
             && self.filter.is_same(&other.filter)

@@ -187,14 +187,20 @@ impl DirReader {
         listing: &Arc<DirListing>,
     ) -> Vec<DirItem> {
         let handle = contents.handle();
+        let levels = self.options.levels(directory.prefix(), directory.depth());
         let mut items = Vec::new();
         let mut begin = 0;
         for index in 0..listing.len() {
             let Some((name, kind)) = listing.get(index) else { break };
             let is_directory = kind == Kind::Directory;
-            let is_visited = !is_directory || self.visits_itself(directory, name);
+            let path = || [&**directory.prefix(), name].concat();
+            let is_visited = if is_directory {
+                levels > 0 && self.visits_itself(&path)
+            } else {
+                levels > 0 || self.options.names(&path())
+            };
             let end = if is_visited { index + 1 } else { index };
-            if is_directory || end - begin >= BATCH || index + 1 == listing.len() {
+            if is_directory || !is_visited || end - begin >= BATCH || index + 1 == listing.len() {
                 if end > begin {
                     items.push(DirItem::Files(Batch::new(
                         handle.clone(),
@@ -207,22 +213,20 @@ impl DirReader {
                 }
                 begin = index + 1;
             }
-            if is_directory && self.descends(directory) {
+            if is_directory {
                 let (rules, is_in_place) = (contents.rules(), contents.is_unchanged());
                 let child = directory.child(name, handle.clone(), rules, is_in_place);
-                items.push(DirItem::Directory(child));
+                if levels > 1 || self.options.leads_to_named(child.prefix()) {
+                    items.push(DirItem::Directory(child));
+                }
             }
         }
         items
     }
 
     /// Whether a subdirectory itself is visited, regardless of its entries.
-    fn visits_itself(&self, above: &PendingDir, name: &[u8]) -> bool {
-        self.options.directories && self.options.reaches_itself(&[&**above.prefix(), name].concat())
-    }
-
-    fn descends(&self, directory: &PendingDir) -> bool {
-        self.options.max_depth.is_none_or(|max| directory.depth() + 1 < max)
+    fn visits_itself(&self, path: &dyn Fn() -> Vec<u8>) -> bool {
+        self.options.directories && self.options.reaches_itself(&path())
     }
 }
 

@@ -181,7 +181,7 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
         files: options.files,
         links: options.files && options.links,
         directories: options.walk.directories && counted.is_none(),
-        depth_limit: counted.as_ref().and_then(|walk| walk.max_depth),
+        counted: counted.clone(),
         times: options.newest_first,
         counts: options.counts_in_directories,
         changed: options.walk.filter.changed().cloned(),
@@ -370,8 +370,8 @@ struct ListVisitor {
     files: bool,
     links: bool,
     directories: bool,
-    /// The depth at which directories are listed to count what is below them.
-    depth_limit: Option<usize>,
+    /// The walk at whose depth limit directories are listed to count what is below them.
+    counted: Option<WalkOptions>,
     times: bool,
     /// Whether files below the directories that are listed will be counted.
     counts: bool,
@@ -404,7 +404,7 @@ impl Visitor for ListVisitor {
     }
 
     fn visits_few(&self) -> bool {
-        let has_only_files = !self.directories && self.depth_limit.is_none();
+        let has_only_files = !self.directories && self.counted.is_none();
         has_only_files && !self.counts_scanned && self.literals().is_some()
     }
 
@@ -428,11 +428,15 @@ impl Visitor for ListVisitor {
         let (files, listed) = (found.stats.files, found.entries.len());
         found.entries.reserve(batch.entries().count());
         let mut matched = Vec::new();
-        let is_at_limit = self.depth_limit.is_some_and(|limit| depth(batch) == limit);
+        let limited =
+            self.counted.as_ref().filter(|walk| walk.levels(batch.prefix(), depth(batch)) == 1);
         for (name, kind) in batch.entries() {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
-            let is_counted = is_directory && is_at_limit;
+            // What is below a path that was named too is listed.
+            let is_named =
+                |walk: &WalkOptions| walk.names(&[&**batch.prefix(), name, b"/"].concat());
+            let is_counted = is_directory && limited.is_some_and(|walk| !is_named(walk));
             let is_listed = match kind {
                 Kind::Directory => self.directories,
                 Kind::Link => self.links,
@@ -473,10 +477,10 @@ impl ListVisitor {
     }
 }
 
-/// How deep the entries of a batch lie below the root of the walk.
+/// How deep the directory of a batch lies below the root of the walk.
 fn depth(batch: &Batch) -> usize {
     let below = batch.prefix().get(batch.base_len()..).unwrap_or_default();
-    1 + memchr::memchr_iter(b'/', below).count()
+    memchr::memchr_iter(b'/', below).count()
 }
 
 fn modified(batch: &Batch, name: &[u8]) -> Option<i128> {

@@ -241,9 +241,45 @@ impl WalkOptions {
         Ok((WalkOptions { filter, ..self }, notes))
     }
 
-    /// The paths of the roots, for the identity of a query.
+    /// The paths of the roots and of what was named below them, for the identity of a query.
     pub(crate) fn root_keys(&self) -> Vec<Vec<u8>> {
-        self.roots.iter().map(WalkRoot::key).collect()
+        self.roots.iter().map(WalkRoot::key).chain(self.inner().cloned()).collect()
+    }
+
+    /// What was named below a root: paths, those of directories with a `/` at the end.
+    fn inner(&self) -> impl Iterator<Item = &Vec<u8>> {
+        self.roots.iter().flat_map(|root| &root.inner)
+    }
+
+    /// Whether a path below a root was named itself; that of a directory ends in `/`.
+    pub(super) fn names(&self, path: &[u8]) -> bool {
+        self.inner().any(|inner| inner == path)
+    }
+
+    /// How many levels of entries are wanted of the directory `prefix`, which lies `depth` levels below its
+    /// root. The deepest of the paths that were named above it counts; none are wanted of a directory that
+    /// only leads to such a path.
+    pub(super) fn levels(&self, prefix: &[u8], depth: usize) -> usize {
+        let Some(max) = self.max_depth else { return usize::MAX };
+        let is_above = |inner: &&Vec<u8>| inner.ends_with(b"/") && prefix.starts_with(inner);
+        // A longer one comes later.
+        let depth = self
+            .inner()
+            .filter(is_above)
+            .last()
+            .map_or(depth, |inner| memchr::memchr_iter(b'/', &prefix[inner.len()..]).count());
+        max.saturating_sub(depth)
+    }
+
+    /// Whether a walk reads a directory for something below it that was named.
+    pub(super) fn leads_to_named(&self, directory: &[u8]) -> bool {
+        self.inner().any(|inner| inner.starts_with(directory))
+    }
+
+    /// What limits the depth of the walk, beside its roots.
+    pub(crate) fn depth_key(&self) -> (Option<usize>, Vec<Vec<u8>>) {
+        let inner = self.inner().filter(|_| self.max_depth.is_some());
+        (self.max_depth, inner.cloned().collect())
     }
 
     /// Whether the walk begins at the root of the workspace.
@@ -300,6 +336,8 @@ pub(crate) struct WalkRoot {
     /// if it is a file.
     is_in_place: bool,
     file: Option<FileId>,
+    /// The keys of what was named below it, sorted.
+    inner: Vec<Vec<u8>>,
 }
 
 /// The paths that a call named, some of which may be unusable.
@@ -413,6 +451,7 @@ impl WalkRoot {
             base_len,
             is_in_place: false,
             file: None,
+            inner: Vec::new(),
         })
     }
 
@@ -463,6 +502,7 @@ impl WalkRoot {
             base_len,
             is_in_place: true,
             file,
+            inner: Vec::new(),
         })
     }
 
@@ -501,12 +541,15 @@ impl WalkRoot {
         key == other || (self.is_directory && other.starts_with(&key))
     }
 
-    /// Sorts roots by path, and drops those that others cover. Where two of them name the same file
+    /// Sorts roots by path, and leaves those that others cover to these. Where two of them name the same file
     /// by different paths, it is shown by its real one.
     fn in_order(mut roots: Vec<WalkRoot>) -> Vec<WalkRoot> {
         roots.sort_by_cached_key(WalkRoot::key);
         roots.dedup_by(|next, previous| {
             let covers = previous.covers(next);
+            if covers && previous.path != next.path {
+                previous.inner.push(next.key());
+            }
             if covers && previous.named.is_some() {
                 let aliases = WalkRoot::aliases(std::slice::from_ref(previous));
                 if *aliases.shown(&next.path) != **next.named.as_ref().unwrap_or(&next.path) {
