@@ -35,11 +35,11 @@ mod tests {
     fn a_page_is_known_by_numbers_that_count_up() {
         let page = |lines: &[&str]| is_page(&lines.join("\n"));
         assert!(page(&["[Lines 9-10 of 20]", "   9 | a", "  10 | b", "... (cut at 2 lines)"]));
-        assert!(page(&["[1 lines]", "   1 | a", "Note: something"]));
+        assert!(page(&["[1 line]", "   1 | a", "Note: something"]));
         assert!(page(&["[Lines 9-10 of 20]", "9\ta", "10\tb"]));
         assert!(!page(&["9\ta", "10\tb"]), "a table");
         let cut = "... (line 1 has 99999 bytes and is cut; search shows windows of it)";
-        assert!(page(&["[1 lines, CRLF]", "   1 | a…", cut, "... (incomplete: out of time)"]));
+        assert!(page(&["[1 line, CRLF]", "   1 | a…", cut, "... (incomplete: out of time)"]));
         assert!(page(&["   1 | a", "   2 |", "   3 | c"]));
         assert!(page(&["[Lines -2 to -1 of more than 70000]", "  -2 | a", "  -1 | b"]));
         assert!(page(&["[Lines 9999-10000 of 10000]", "9999 | a", "10000 | b"]));

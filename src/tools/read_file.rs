@@ -729,6 +729,7 @@ impl ReadFileOutput {
         let lines = match end >= start && is_part {
             true if start < 0 => format!("{word}{start} to {end} of {total}"),
             true => format!("{word}{start}-{end} of {total}"),
+            false if self.total_lines == Some(1) => "1 line".to_owned(),
             false => format!("{total} lines"),
         };
         let ending = match self.line_ending {

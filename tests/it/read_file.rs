@@ -223,7 +223,7 @@ mod strange {
                     read(&workspace, json!({ "path": "pipe" })).fails_with(ErrorCode::InvalidPath);
                 });
             }
-            read(&workspace, json!({ "path": "a.txt" })).reads("[1 lines]\n   1 | x");
+            read(&workspace, json!({ "path": "a.txt" })).reads("[1 line]\n   1 | x");
         });
     }
 

@@ -56,7 +56,7 @@ fn a8_a_name_that_is_not_utf8_is_shown_escaped_and_accepted_back() {
         let again = workspace.call("search", json!({ "pattern": "needle", "path": shown[0] }));
         assert_eq!(again.succeeds().matches().len(), 1, "{tool}: {shown:?}");
         let read = workspace.call("read_file", json!({ "path": shown[0] }));
-        assert_eq!(read.reads("[1 lines]\n   1 | needle").details["path"], shown[0]);
+        assert_eq!(read.reads("[1 line]\n   1 | needle").details["path"], shown[0]);
     }
     let names = workspace.call("list_directory", json!({})).succeeds().paths();
     assert_eq!(names.len(), 2, "{names:?}");

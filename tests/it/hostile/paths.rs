@@ -86,7 +86,7 @@ fn a3_an_absolute_path_inside_the_root_is_the_same_as_a_relative_one() {
     workspace.call("search", file).finds(["a/b.txt:1"]);
     for path in [format!("{root}/a//b.txt"), "./a/../a/b.txt".into()] {
         let said = workspace.call("read_file", json!({ "path": path }));
-        assert_eq!(said.reads("[1 lines]\n   1 | needle").details["path"], "a/b.txt");
+        assert_eq!(said.reads("[1 line]\n   1 | needle").details["path"], "a/b.txt");
     }
 }
 

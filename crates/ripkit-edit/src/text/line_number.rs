@@ -40,11 +40,14 @@ fn is_header(line: &str) -> bool {
     inner.is_some_and(|inner| inner.starts_with("Lines ") || inner.contains(" line"))
 }
 
-/// The number and the text of a numbered line, `  12 | text` or `12<TAB>text`.
+/// The number and the text of a numbered line, `  12 | text`, `12<TAB>text` or `    12<TAB>text`.
 pub fn split(line: &str) -> Option<(i64, &str)> {
     let (number, text) = match line.split_once('\t') {
         Some((number, text))
-            if number.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) =>
+            if number
+                .trim_start_matches(' ')
+                .bytes()
+                .all(|byte| byte == b'-' || byte.is_ascii_digit()) =>
         {
             (number, text)
         }
@@ -72,6 +75,9 @@ mod tests {
             (" -12 | x", Some((-12, "x"))),
             ("7\tx\ty", Some((7, "x\ty"))),
             ("7\t", Some((7, ""))),
+            ("     7\tx", Some((7, "x"))),
+            ("\t7\tx", None),
+            ("  \tx", None),
             ("7 | x", None),
             ("x\ty", None),
             ("\tx", None),
