@@ -122,8 +122,10 @@ pub(crate) fn of(report: &str) -> Result<String, BoxError> {
 /// What the head of the report says of the tree and the machine.
 fn facts(report: &str) -> String {
     let fact = |name: &str| report.lines().find_map(|line| line.strip_prefix(name));
-    let names = ["- Tree: ", "- Machine: ", "- rg: ", "- fd: "];
-    names.into_iter().filter_map(fact).collect::<Vec<_>>().join(", ")
+    let names = ["- Tree: ", "- Machine: ", "- rg: ", "- fd: ", "- Date: "];
+    let facts = names.into_iter().filter_map(fact);
+    // A note may follow, and the date is added by whoever keeps the report.
+    facts.filter_map(|fact| fact.split(';').next()).collect::<Vec<_>>().join(", ")
 }
 
 fn drawn(rows: &[Row], facts: &str) -> String {

@@ -139,7 +139,8 @@ fn found(mut output: impl BufRead) -> io::Result<Found> {
         let is_notice = notices.iter().any(|notice| notice.find(&line).is_some());
         results += u64::from(!is_notice);
         let mut hasher = DefaultHasher::new();
-        line.hash(&mut hasher);
+        // As a path of the root is shown where the root was named, and where it was not.
+        line.strip_prefix(b"./").unwrap_or(&line).hash(&mut hasher);
         lines = lines.wrapping_add(hasher.finish());
         line.clear();
     }
