@@ -114,8 +114,8 @@ impl Truncation {
     }
 }
 
-/// How long results are still counted once an answer is full.
-pub(crate) const COUNTING_TIME: Duration = Duration::from_secs(3);
+/// How long results are still counted once an answer is full: an exact total is worth no longer wait.
+pub(crate) const COUNTING_TIME: Duration = Duration::from_secs(1);
 
 impl fmt::Display for Truncation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

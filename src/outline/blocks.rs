@@ -9,6 +9,8 @@
 //! - Headings and sections: the line before the next one of the same or a higher level.
 //! - Forms of Lisp: the line before the next form in column 0.
 
+use bstr::ByteSlice;
+
 use crate::outline::enclosing::{
     KEYWORDS, STATEMENTS, after_modifiers, contains, indentation, is_method, is_passed_over, word,
 };
@@ -278,8 +280,8 @@ pub(crate) fn is_known(path: &[u8]) -> bool {
 /// The definitions of a text in their order. Nothing in a language that is not known.
 pub(crate) fn definitions<'a>(text: &'a [u8], path: &[u8]) -> Vec<Definition<'a>> {
     let Some(language) = Language::of(path) else { return Vec::new() };
-    let lines = text.split(|byte| *byte == b'\n').collect();
-    let scan = Scan { language, lines };
+    let lines: Vec<_> = text.split(|byte| *byte == b'\n').collect();
+    let scan = Scan { language, lines: &lines };
     scan.run()
 }
 
@@ -290,16 +292,28 @@ pub(crate) fn definitions_of<'a>(text: &'a [u8], path: &[u8], name: &str) -> Vec
         return Vec::new();
     };
     let name = name.as_bytes();
-    let seems_defined = |at: usize| {
+    // Where such a word seems to be a name, it is one of a comment.
+    if contains(&STATEMENTS, name) {
+        return Vec::new();
+    }
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut lines = Vec::with_capacity(MAX_HEAD + 1);
+    let mut seems_defined = |at: usize| {
+        let (before, behind) = (text[..at].last(), text.get(at + name.len()));
+        if before.is_some_and(is_part) || behind.is_some_and(is_part) {
+            return false;
+        }
         let begin = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
-        let lines = text[begin..].split(|byte| *byte == b'\n').take(MAX_HEAD + 1).collect();
-        let scan = Scan { language, lines };
+        // Frequent words come here a million times.
+        lines.clear();
+        lines.extend(text[begin..].lines().take(MAX_HEAD + 1));
+        let scan = Scan { language, lines: &lines };
         let Some((columns, code)) = indentation(scan.lines[0]) else { return false };
         let outer = (columns > 0).then_some(Kind::Container);
         let head = scan.head(0, columns, code, outer);
         head.is_some_and(|head| parts(head.name).last() == Some(name))
     };
-    if !memchr::memmem::find_iter(text, name).any(seems_defined) {
+    if !memchr::memmem::find_iter(text, name).any(&mut seems_defined) {
         return Vec::new();
     }
     let mut all = definitions(text, path);
@@ -308,9 +322,9 @@ pub(crate) fn definitions_of<'a>(text: &'a [u8], path: &[u8], name: &str) -> Vec
 }
 
 /// The lines of a text in one language.
-struct Scan<'a> {
+struct Scan<'a, 'l> {
     language: Language,
-    lines: Vec<&'a [u8]>,
+    lines: &'l [&'a [u8]],
 }
 
 /// What the first line of a definition says.
@@ -320,7 +334,7 @@ struct Head<'a> {
     kind: Kind,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> Scan<'a, '_> {
     fn run(&self) -> Vec<Definition<'a>> {
         let mut found: Vec<Definition<'a>> = Vec::new();
         // What is around the line: the index of a definition, and its columns.

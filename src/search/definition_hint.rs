@@ -209,4 +209,12 @@ mod tests {
             assert_eq!(found.first().map(|found| found.line), expected, "{path}: {text}");
         }
     }
+
+    #[test]
+    fn a_word_that_begins_statements_is_no_name() {
+        let comment = b"/* It prints a\n   message if that is off.\n*/\nstatic int a(void)\n{\n}\n";
+        assert_eq!(in_file(comment, b"a.c", "if"), []);
+        let function = b"static int if_there(void)\n{\n\treturn 1;\n}\n";
+        assert_eq!(in_file(function, b"a.c", "if_there").len(), 1);
+    }
 }

@@ -1,7 +1,7 @@
 //! Searches for the names of types and functions in public repositories, with no argument but the name, and
 //! counts how many first answers hold the definition, and how many call something else a definition.
 //!
-//! `definitions DIRECTORY` reads `proofs/tasks/definitions.json`. Clones of the repositories are kept in the
+//! `definitions DIRECTORY` reads `proofs/definitions.json`. Clones of the repositories are kept in the
 //! directory, at the commits that the file names.
 
 #![allow(
@@ -36,7 +36,7 @@ struct Repository {
 fn main() -> Result<(), Box<dyn Error>> {
     let directory: PathBuf =
         std::env::args_os().nth(1).ok_or("usage: definitions DIRECTORY")?.into();
-    let tasks = concat!(env!("CARGO_MANIFEST_DIR"), "/tasks/definitions.json");
+    let tasks = concat!(env!("CARGO_MANIFEST_DIR"), "/definitions.json");
     let repositories: Vec<Repository> = serde_json::from_str(&fs::read_to_string(tasks)?)?;
     let (mut names, mut found, mut wrong) = (0, 0, 0);
     for repository in &repositories {

@@ -29,16 +29,6 @@ short call a tenth."""
 START = 60.0
 """How long a node may take to name its directories or to open one, in seconds."""
 
-MAX_RESULTS = {"search": 50, "list_files": 200, "find_files": 1000}
-"""The results of a page, if a call does not say."""
-
-COUNTED_PAGES = 4
-"""A search counts results up to this many times the cap of a page."""
-
-COUNTED_ENTRIES = 20_001
-"""A listing counts this many entries behind the end of a page."""
-
-
 WHY = {"CANCELLED": "cancelled", "FILE_NOT_FOUND": "absent", "TIMEOUT": "timeout"}
 """Why a root has no results, by the code of its failure; for all others it is `unavailable`."""
 
