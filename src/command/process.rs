@@ -330,7 +330,9 @@ mod unsupported {
             false
         }
 
-        pub(crate) fn signal(&self, _: rustix::process::Signal) {}
+        pub(crate) fn signal(&self, _: rustix::process::Signal) -> bool {
+            false
+        }
     }
 }
 

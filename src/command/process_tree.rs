@@ -15,8 +15,11 @@ use crate::error::Error;
 /// The environment variable that marks the processes of a command.
 const VARIABLE: &str = "RIPKIT_COMMAND";
 
-/// How long to wait for killed processes to end.
-const KILL_TIMEOUT: Duration = Duration::from_millis(300);
+/// How long to try to kill processes that refuse the signal, which may be starting or ending.
+const REFUSAL_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// How long to wait for killed processes to end: on a busy machine each first needs a processor.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The pause between two searches for processes that survived.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
@@ -107,11 +110,11 @@ impl ProcessTree {
         descendants
     }
 
-    /// Kills all processes, those that are `known` and those started meanwhile, until none is found
-    /// or [`KILL_TIMEOUT`] has passed. Returns how many were stopped, without the first process of the command,
-    /// and the process IDs of those that could not be killed.
+    /// Kills all processes, those that are `known` and those started meanwhile, until none is found, or only
+    /// those that refuse after [`REFUSAL_TIMEOUT`], or [`END_TIMEOUT`] has passed. Returns how many were
+    /// stopped, without the first process of the command, and the process IDs of those that could not be killed.
     pub(super) fn kill(&self, process: &Process, mut known: Vec<Descendant>) -> (u64, Vec<i32>) {
-        let until = Instant::now() + KILL_TIMEOUT;
+        let started = Instant::now();
         let mut seen = BTreeSet::new();
         loop {
             known = self.descendants(process, &known);
@@ -120,11 +123,11 @@ impl ProcessTree {
             // The whole group at once, so that none can start another in between. This also works
             // on systems where processes cannot be found.
             process.signal_group(Signal::KILL);
-            for descendant in &known {
-                descendant.signal(Signal::KILL);
-            }
-            self.kill_control_group(until);
-            if living.is_empty() || Instant::now() > until {
+            let refusing = known.iter().filter(|descendant| !descendant.signal(Signal::KILL));
+            let refusing: BTreeSet<i32> = refusing.map(|descendant| descendant.id).collect();
+            let limit = if living.is_subset(&refusing) { REFUSAL_TIMEOUT } else { END_TIMEOUT };
+            self.kill_control_group(started + limit);
+            if living.is_empty() || started.elapsed() > limit {
                 seen.remove(&process.id());
                 let count = seen.difference(&living).count() as u64;
                 return (count, living.into_iter().collect());

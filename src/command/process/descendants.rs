@@ -33,14 +33,14 @@ impl Descendant {
         self.group == group
     }
 
-    /// Sends a signal to this process, but not to another one that has its ID now.
-    pub(crate) fn signal(&self, signal: Signal) {
-        let Some(pid) = Pid::from_raw(self.id) else { return };
+    /// Sends a signal to this process, but not to another one that has its ID now. Returns false if this
+    /// process may not send it.
+    pub(crate) fn signal(&self, signal: Signal) -> bool {
+        let pid = Pid::from_raw(self.id).expect("process IDs in `/proc` are positive");
         let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty());
         let is_same =
             || proc().and_then(|proc| read_stat(&proc, self.id)).is_some_and(|now| now.is(self));
-        // Errors are ignored: the process has ended, or it is found again and reported as a survivor.
-        let _ = match handle {
+        let sent = match handle {
             Ok(handle) if is_same() => rustix::process::pidfd_send_signal(&handle, signal),
             // Before Linux 5.3 there is no pidfd_open.
             Err(Errno::NOSYS | Errno::PERM) if is_same() => {
@@ -48,6 +48,8 @@ impl Descendant {
             }
             _ => Ok(()),
         };
+        // After another error the process has ended, or it is found again.
+        sent != Err(Errno::PERM)
     }
 }
 
