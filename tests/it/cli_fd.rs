@@ -121,13 +121,14 @@ fn command_lines_of_fd_print_the_same_or_are_refused_by_name() {
     let (mut equal, mut refused, mut other) = (0, 0, Vec::new());
     for line in lines.lines().filter(|line| !line.starts_with('#')) {
         let (is_refused, typed) = match line.strip_prefix("! ") {
-            // They start programs, which that feature allows.
-            Some(_) if cfg!(feature = "command") && line.contains(['x', 'X', 'l']) => continue,
             Some(typed) => (true, typed),
             None => (false, line),
         };
         let (below, typed) = typed.split_once("> ").unwrap_or((".", typed));
         let words = &shell_words(typed)[1..];
+        let starts = ["-x", "-X", "-l", "--exec", "--exec-batch", "--list-details"];
+        let starts_programs = words.iter().any(|word| starts.contains(&word.as_str()));
+        let is_refused = is_refused && !(starts_programs && cfg!(feature = "command"));
         let directory = root.path().join(below);
         let (status, printed, said) = outcome(&linked, words, &directory);
         if is_refused {
@@ -144,7 +145,8 @@ fn command_lines_of_fd_print_the_same_or_are_refused_by_name() {
         }
     }
     assert!(other.is_empty(), "{}", other.join("\n"));
-    assert!(equal >= 140 && (refused == 10 || cfg!(feature = "command")), "{equal} {refused}");
+    let wanted = if cfg!(feature = "command") { (148, 2) } else { (140, 10) };
+    assert!(equal >= wanted.0 && refused == wanted.1, "{equal} {refused}");
 }
 
 #[test]
@@ -212,29 +214,57 @@ fn with_a_root_nothing_outside_is_found() {
     assert_eq!(output.expect("it starts").stdout, b"main.rs\n");
 }
 
+/// fd does the same, but in no order.
 #[cfg(feature = "command")]
 #[test]
 fn commands_run_with_what_is_found_and_print_in_path_order() {
     let root = tree();
-    let cases: [(&[&str], i32, &str); 7] = [
+    let by_two = "./src/deep/lib.rs ./src/deep/x.RS\n./src/lib.rs ./src/link.rs\n\
+        ./src/main.rs ./src/mod1.rs\n./tests/lib_test.rs\n";
+    let cases: [(&[&str], i32, &str); 14] = [
         (&["-e", "md", "-x", "echo", "{/.}"], 0, "README\nguide\n"),
         (&["-e", "md", "-j", "1", "-x", "echo", "{/.}"], 0, "README\nguide\n"),
-        (&["-e", "md", "-x", "echo", "a", ";", "-x", "echo", "{//}"], 0, "a\n.\na\n./docs\n"),
+        // A command that names no part of the path gets all of it as its last word.
+        (
+            &["-e", "md", "-x", "echo", "a", ";", "-x", "echo", "{//}"],
+            0,
+            "a ./README.md\n.\na ./docs/guide.md\n./docs\n",
+        ),
         (&["-e", "md", "-X", "echo", "{}", "end"], 0, "./README.md ./docs/guide.md end\n"),
-        (&["-e", "rs", "-X", "echo", "--batch-size", "2"], 0, ""),
+        (&["-e", "rs", "--batch-size", "2", "-X", "echo"], 0, by_two),
+        (&["-e", "md", "-x", "echo", "{.}", ";", "-x", "false"], 1, "README\ndocs/guide\n"),
         (&["-e", "md", "-x", "false"], 1, ""),
+        (&["-e", "md", "-x", "no-such-program"], 1, ""),
         (&["-e", "md", "-X", "no-such-program"], 1, ""),
+        (&["-X", "echo", "{}", "{}"], 2, ""),
+        (&["-X", "{}"], 2, ""),
+        (&["-x"], 2, ""),
+        (&["-q", "-x", "echo"], 2, ""),
+        (&["-l", "-x", "echo"], 2, ""),
     ];
+    let sorted = |text: &str| {
+        let mut words: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    let of_fd = has_program("fd").then_some(|words: &[&str]| {
+        let output = Command::new("fd").args(words).current_dir(root.path()).output();
+        let output = output.expect("fd starts");
+        let printed = String::from_utf8(output.stdout).expect("names in UTF-8");
+        (output.status.code().expect("no signal"), sorted(&printed))
+    });
     for (words, status, printed) in cases {
         let (got, out, said) = run(root.path(), &[&["find"], words].concat());
-        assert_eq!(got, status, "{words:?}: {said}");
-        if !words.contains(&"--batch-size") {
-            assert_eq!(out, printed, "{words:?}");
+        assert_eq!((got, out.as_str()), (status, printed), "{words:?}: {said}");
+        if let Some(of_fd) = &of_fd {
+            assert_eq!(of_fd(words), (status, sorted(printed)), "{words:?}");
         }
     }
-    for words in [&["-X", "echo", "{}", "{}"][..], &["-X", "{}"], &["-x"], &["-q", "-x", "echo"]] {
-        assert_eq!(run(root.path(), &[&["find"], words].concat()).0, 2, "{words:?}");
-    }
-    let (status, out, _) = run(root.path(), &["find", "-l", "-e", "md"]);
+    let details = ["-l", "-e", "md"];
+    let (status, out, _) = run(root.path(), &[&["find"], &details[..]].concat());
     assert!(status == 0 && out.lines().all(|line| line.starts_with("-rw")), "{out}");
+    assert_eq!(out.lines().count(), 2, "{out}");
+    if let Some(of_fd) = &of_fd {
+        assert_eq!(of_fd(&details), (0, sorted(&out)));
+    }
 }
