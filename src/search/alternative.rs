@@ -1,6 +1,8 @@
 //! What an answer without matches says of the search: another reading that would have matched, and a
 //! filter that let no file pass.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +25,7 @@ pub struct Alternative {
     pub text: String,
 }
 
-/// How a search can be read differently.
+/// How a search can be read differently, the likeliest first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
@@ -43,8 +45,6 @@ pub enum Reading {
     Alternation,
     /// With any blanks for each blank, also line ends.
     AnyBlanks,
-    /// A part of it.
-    Part,
     /// Whatever the case.
     AnyCase,
     /// Within words.
@@ -61,9 +61,31 @@ pub enum Reading {
     WithoutFilters,
     /// In binary files.
     Binary,
+    /// A part of the pattern.
+    Part,
+}
+
+/// Of what was found, in the order of the files: the first in files that were left out; and the likeliest
+/// in the others, where it needs no wider filter if there is one of the former.
+pub(super) fn likeliest(found: &[Alternative]) -> Vec<Alternative> {
+    let left_out = found.iter().find(|found| found.is_left_out());
+    let length = |found: &Alternative| match found.reading {
+        Reading::Part => found.text.len(),
+        _ => 0,
+    };
+    let others = found.iter().filter(|found| !found.is_left_out());
+    let likeliest = others.min_by_key(|found| (found.reading, Reverse(length(found))));
+    let likeliest =
+        likeliest.filter(|found| left_out.is_none() || found.reading < Reading::WithoutInclude);
+    left_out.into_iter().chain(likeliest).cloned().collect()
 }
 
 impl Alternative {
+    /// Whether ignore rules or hidden names left out its file.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.reading <= Reading::Hidden
+    }
+
     /// The sentence that says how to search so.
     pub(super) fn text(&self, format: &TextFormat) -> String {
         let path = escape::display_path(self.path.as_bytes());
@@ -93,7 +115,6 @@ impl Alternative {
             Reading::AnyBlanks => {
                 format!("With \\s+ for each blank the pattern matches {at}.")
             }
-            Reading::Part => format!("\"{}\" is in {path}:{}.", self.text, self.line),
             Reading::AnyCase => {
                 let any_case = match format.syntax() {
                     Syntax::Json => format!("set {}", format.argument("case_sensitive", false)),
@@ -125,6 +146,7 @@ impl Alternative {
                 "Binary files match, the first is {path}; to search one, name it in {}.",
                 name("path")
             ),
+            Reading::Part => format!("\"{}\" is in {path}:{}.", self.text, self.line),
         }
     }
 }

@@ -1,51 +1,49 @@
 //! What is said of a search that finds nothing: which files it did not have, and which other reading of
 //! its arguments would have matched.
 //!
-//! Other readings are tried on the first files in path order, so that the same search always has the
-//! same answer: on a tenth of those that were searched, but on [`MIN_FILES`] at least.
+//! The files on which this is tried are listed first, at most [`MAX_FILES`] in a fixed order, so that the
+//! same search always has the same answer. Then each is read once, and all readings are tried on its text.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::arguments::Sort;
+use grep_matcher::{Match, Matcher};
+
 use crate::context::Call;
 use crate::error::Error;
+use crate::index::BINARY_PROBE;
+use crate::pool::Unfinished;
 use crate::search::alternative::{Alternative, NoFiles, Reading};
-use crate::search::options::{OutputMode, SearchOptions};
+use crate::search::line_ends::LineFeeds;
+use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
-use crate::search::report::{ReportBuilder, SearchOutput};
-use crate::search::searcher::{BatchMatches, FileSearcher, SearchWorker};
-use crate::text::clip;
-use crate::walk::unmatched::EntrySample;
-use crate::walk::{
-    Batch, DirectoryReport, GlobBase, OpenCount, PathFilter, ResultSink, Scope, SkippedEntry,
-    UnopenedFiles, Visitor, Walk, WalkControl, WalkOptions, WalkRoot,
-};
-use ripkit_fs::escape;
+use crate::search::report::SearchOutput;
+use crate::text::{clip, decode};
+use crate::walk::list::{self, ListOptions};
+use crate::walk::unmatched::{EntrySample, MAX_COMPARED};
+use crate::walk::{GlobBase, OpenCount, PathFilter, Scope, SkippedEntry, WalkOptions, WalkRoot};
+use ripkit_fs::{Access, Workspace, escape};
 
-/// How many files each reading is tried on, however few were searched.
-const MIN_FILES: u64 = 256;
+/// How many files are read, and how many of them at most are those that ignore rules and hidden names
+/// left out.
+const MAX_FILES: usize = 256;
+const MAX_LEFT_OUT: usize = 128;
 
-/// The part of the searched files that each reading is tried on.
-const FILES_PART: u64 = 10;
+/// The size of the largest file that is read.
+const MAX_BYTES: usize = 16 << 20;
 
-/// After this time nothing else is tried, should the files be huge or slow to read.
-const MAX_TIME: Duration = Duration::from_millis(250);
-
-/// The time in which the whole tree is searched for parts of the pattern.
-const MAX_PART_TIME: Duration = Duration::from_secs(1);
+/// After this time nothing else is tried, should the files be slow to read.
+const MAX_TIME: Duration = Duration::from_secs(1);
 
 /// The most words of a pattern whose runs are searched for, the most runs, and the fewest bytes of one.
 const MAX_WORDS: usize = 16;
 const MAX_PARTS: usize = 100;
 const MIN_PART: usize = 6;
-
-/// The most lines of a file that are looked at for the longest part.
-const MAX_LINES: u64 = 10_000;
 
 /// How many ignored entries are looked into.
 const MAX_SKIPPED: usize = 64;
@@ -67,244 +65,211 @@ pub(super) fn sample(
     if report.receipt.files > 0 || skipped.binary > 0 || skipped.filtered == 0 {
         return Ok(None);
     }
+    unfiltered(scope, options, MAX_COMPARED).map(Some)
+}
+
+/// The files that a search would have without its filter, but for `exclude`.
+fn unfiltered(scope: Scope<'_>, options: &SearchOptions, max: usize) -> Result<EntrySample, Error> {
     let [_, exclude, _] = options.walk.filter.arguments();
-    let globs = (GlobBase::Root, exclude.as_slice());
-    EntrySample::of(scope, &options.walk, globs, true).map(Some)
+    EntrySample::of(scope, &options.walk, (GlobBase::Root, exclude), (true, max))
 }
 
 /// Adds to the report of a search without matches what else would have been found, and with a sample
 /// which filter let no file pass. `skipped` is what ignore rules and hidden names left out.
 pub(super) fn explain(
     scope: Scope<'_>,
-    options: &SearchOptions,
-    (sample, skipped): (Option<&EntrySample>, &[SkippedEntry]),
+    options: &Arc<SearchOptions>,
+    (sample, skipped): (Option<EntrySample>, &[SkippedEntry]),
     report: &mut SearchOutput,
 ) -> Result<(), Error> {
-    let explainer = Explainer { scope, options };
-    report.no_files = sample.and_then(|sample| explainer.no_files(sample));
+    let no_files = sample.as_ref().and_then(|sample| no_files(options, sample));
+    let mut found = Vec::new();
     // The opposite of a match would be no help.
-    if options.wants_files_without_match() {
-        return Ok(());
+    if !options.wants_files_without_match() {
+        let call = scope.call().clone().without_progress().with_timeout(MAX_TIME);
+        found = alternatives(scope.with_call(&call), options, (sample, skipped))?;
     }
-    report.alternatives = explainer.alternatives(skipped, report)?;
-    let is_left_out =
-        |found: &Alternative| matches!(found.reading, Reading::Ignored | Reading::Hidden);
-    if report.alternatives.iter().any(is_left_out) {
-        // What is ignored may be what the globs name.
-        report.no_files = report.no_files.take().map(NoFiles::without_closest);
-    }
+    report.explain(no_files, &found);
     Ok(())
 }
 
-struct Explainer<'a> {
-    scope: Scope<'a>,
-    options: &'a SearchOptions,
+/// Which part of the filter is the reason.
+fn no_files(options: &SearchOptions, sample: &EntrySample) -> Option<NoFiles> {
+    let [include, exclude, file_types] = options.walk.filter.arguments();
+    let none_passes = |filter: Result<PathFilter, Error>| {
+        filter.is_ok_and(|filter| !sample.any(|path, base_len| filter.passes(path, base_len)))
+    };
+    if sample.is_empty() {
+        return (!exclude.is_empty()).then(|| NoFiles::new("exclude", exclude, None));
+    }
+    if !include.is_empty() && none_passes(PathFilter::new(include, &[], &[])) {
+        return Some(NoFiles::new("include", include, sample.closest(include)));
+    }
+    if !file_types.is_empty() && none_passes(PathFilter::new(&[], &[], file_types)) {
+        return Some(NoFiles::new("file_type", file_types, sample.types()));
+    }
+    None
 }
 
-impl Explainer<'_> {
-    /// Which part of the filter is the reason.
-    fn no_files(&self, sample: &EntrySample) -> Option<NoFiles> {
-        let [include, exclude, file_types] = self.options.walk.filter.arguments();
-        let none_passes = |filter: Result<PathFilter, Error>| {
-            filter.is_ok_and(|filter| !sample.any(|path, base_len| filter.passes(path, base_len)))
-        };
-        if sample.is_empty() {
-            return (!exclude.is_empty()).then(|| NoFiles::new("exclude", exclude, None));
-        }
-        if !include.is_empty() && none_passes(PathFilter::new(include, &[], &[])) {
-            return Some(NoFiles::new("include", include, sample.closest(include)));
-        }
-        if !file_types.is_empty() && none_passes(PathFilter::new(&[], &[], file_types)) {
-            return Some(NoFiles::new("file_type", file_types, sample.types()));
-        }
-        None
+/// What matches in files that were left out, and what other readings match in the others.
+fn alternatives(
+    scope: Scope<'_>,
+    options: &Arc<SearchOptions>,
+    (sample, skipped): (Option<EntrySample>, &[SkippedEntry]),
+) -> Result<Vec<Alternative>, Error> {
+    // What is left out may lie too deep.
+    let skipped = if options.walk.max_depth.is_none() { skipped } else { &[] };
+    let skipped = &skipped[..skipped.len().min(MAX_SKIPPED)];
+    let mut files = left_out(scope, &options.walk, skipped)?;
+    let [include, _, file_types] = options.walk.filter.arguments();
+    let without_filter = match (include.is_empty(), file_types.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(Reading::WithoutInclude),
+        (true, false) => Some(Reading::WithoutFileType),
+        (false, false) => Some(Reading::WithoutFilters),
+    };
+    let sample = match sample {
+        Some(sample) => sample,
+        None if without_filter.is_none() => unfiltered(scope, options, MAX_FILES)?,
+        // Those that pass the filter may come late.
+        None => unfiltered(scope, options, MAX_COMPARED)?,
+    };
+    let trial = Trial { options: options.clone(), skipped: skipped.to_vec(), without_filter };
+    let (searched, others): (Vec<_>, Vec<_>) =
+        sample.paths().partition(|path| trial.is_searched(path));
+    files.extend(searched.into_iter().chain(others).map(<[u8]>::to_vec));
+    files.truncate(MAX_FILES);
+    // A file that blocks must not take away the answer.
+    let workspace = scope.workspace().clone();
+    let tried = scope.pool().call(scope.call(), move |call| trial.run(&workspace, &files, call));
+    match tried {
+        Ok(found) => Ok(found),
+        Err(Unfinished::Panicked(panic)) => resume_unwind(panic),
+        Err(_) => Ok(Vec::new()),
     }
+}
 
-    fn alternatives(
-        &self,
-        skipped: &[SkippedEntry],
-        report: &SearchOutput,
-    ) -> Result<Vec<Alternative>, Error> {
-        let call = match Instant::now().checked_add(MAX_TIME) {
-            Some(end) => self.scope.call().clone().with_deadline(end),
-            None => self.scope.call().clone(),
-        };
-        let call = &call.without_progress();
-        let max_files = (report.receipt.files / FILES_PART).max(MIN_FILES);
-        let mut found = Vec::new();
-        // What is left out may lie too deep.
-        if self.options.walk.max_depth.is_none() {
-            found.extend(self.in_skipped(skipped, max_files, call)?);
-        }
-        if report.receipt.files > 0 {
-            found.extend(self.in_readings(max_files, call)?);
-        }
-        let [include, exclude, file_types] = self.options.walk.filter.arguments();
-        let reading = match (include.is_empty(), file_types.is_empty()) {
-            (true, true) => None,
-            (false, true) => Some(Reading::WithoutInclude),
-            (true, false) => Some(Reading::WithoutFileType),
-            (false, false) => Some(Reading::WithoutFilters),
-        };
-        if let Some(reading) = reading.filter(|_| found.is_empty()) {
-            let changed = self.options.walk.filter.changed().cloned();
-            let filter = PathFilter::new(&[], exclude, &[])?.only(changed);
-            let walk = WalkOptions { filter, ..self.options.walk.clone() };
-            let options = SearchOptions { walk, ..self.options.clone() };
-            found.extend(self.first_match(reading, options, max_files, call)?.found);
-        }
-        if report.receipt.skipped.binary > 0 && found.is_empty() {
-            let options = SearchOptions { binary: true, ..self.options.clone() };
-            found.extend(self.first_match(Reading::Binary, options, max_files, call)?.found);
-        }
-        if found.is_empty() {
-            found.extend(self.longest_part()?);
-        }
-        Ok(found)
-    }
-
-    /// The longest part of the pattern that is in a file.
-    fn longest_part(&self) -> Result<Option<Alternative>, Error> {
-        let source = self.options.pattern.source();
-        let parts = parts(&source);
-        let escaped: Vec<String> = parts.iter().map(|part| regex_syntax::escape(part)).collect();
-        let pattern = escaped.join("|");
-        let pattern = PatternOptions {
-            pattern: &pattern,
-            case_sensitive: Some(self.options.pattern.is_case_sensitive()),
-            literal: false,
-            word: false,
-            multiline: false,
-            ..source
-        };
-        let (false, Ok(pattern)) = (parts.is_empty(), Pattern::compile(&pattern)) else {
-            return Ok(None);
-        };
-        let options = SearchOptions { pattern, max_results: MAX_LINES, ..self.in_order() };
-        let call = self.scope.call().clone().without_progress().with_timeout(MAX_PART_TIME);
-        let (options, scope) = (Arc::new(options), self.scope.with_call(&call));
-        let searcher = FileSearcher::new(&options, scope);
-        let walk = options.walk.clone();
-        let (found, incomplete) = Walk::run(scope, walk, (searcher, LongestMatch::default()))?;
-        // What was not searched may have a longer one.
-        Ok(found.0.filter(|_| incomplete.is_none()))
-    }
-
-    /// The search, of lines in path order.
-    fn in_order(&self) -> SearchOptions {
-        SearchOptions {
-            max_per_file: u64::MAX,
-            mode: OutputMode::Content,
-            invert: false,
-            enclosing: false,
-            context: (0, 0),
-            sort: Sort::Path,
-            stream: None,
-            versions: false,
-            cursor: None,
-            is_listed: true,
-            ..self.options.clone()
-        }
-    }
-
-    /// The first match in what ignore rules or hidden names left out. Single files come first, and no
-    /// directory uses up what is left for the others.
-    fn in_skipped(
-        &self,
-        skipped: &[SkippedEntry],
-        max_files: u64,
-        call: &Call,
-    ) -> Result<Option<Alternative>, Error> {
-        let skipped = skipped.get(..skipped.len().min(MAX_SKIPPED)).unwrap_or_default();
-        let (directories, files): (Vec<_>, Vec<_>) =
-            skipped.iter().partition(|entry| entry.is_directory);
-        let directories = directories.chunks(1).map(<[&SkippedEntry]>::to_vec);
-        let groups: Vec<Vec<&SkippedEntry>> = std::iter::once(files).chain(directories).collect();
-        let (workspace, mut left) = (self.scope.workspace(), max_files);
-        for (index, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
-            let share = (left / (groups.len() - index) as u64).max(1);
-            let mut options = self.options.clone();
-            let (count, source) = (OpenCount::default(), options.walk.source.clone());
-            let roots = group.iter().filter_map(|entry| {
-                let root = WalkRoot::reopen(workspace, &entry.path, source.as_deref(), &count)?;
-                Some(root.seen_from(&self.options.walk.roots))
-            });
-            options.walk.roots = roots.collect();
-            options.walk.missing = Vec::new();
-            (options.walk.hidden, options.walk.no_ignore) = (true, true);
-            let hidden = group.first().is_some_and(|entry| entry.hidden);
-            let reading = if hidden { Reading::Hidden } else { Reading::Ignored };
-            let tried = self.first_match(reading, options, share, call)?;
-            if let Some(mut found) = tried.found {
-                let path = found.path.as_bytes();
-                let is_hidden = group.iter().any(|entry| entry.hidden && entry.contains(path));
-                found.reading = if is_hidden { Reading::Hidden } else { Reading::Ignored };
-                return Ok(Some(found));
-            }
-            left = left.saturating_sub(tried.files);
-            if left == 0 {
-                break;
-            }
-        }
-        Ok(None)
-    }
-
-    /// The first match of the pattern read in another way.
-    fn in_readings(&self, max_files: u64, call: &Call) -> Result<Option<Alternative>, Error> {
-        let readings = readings(&self.options.pattern);
-        let share = (max_files / readings.len().max(1) as u64).max(MIN_FILES);
-        for (reading, pattern) in readings {
-            let options = SearchOptions { pattern, ..self.options.clone() };
-            let found = self.first_match(reading, options, share, call)?.found;
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
-    }
-
-    /// The first match in the first files of a search.
-    fn first_match(
-        &self,
-        reading: Reading,
-        options: SearchOptions,
-        max_files: u64,
-        call: &Call,
-    ) -> Result<Tried, Error> {
-        let spans_lines = matches!(reading, Reading::DotAll | Reading::AnyBlanks);
-        let spanned = if spans_lines { MAX_SPANNED_LINES + 1 } else { 1 };
-        let SearchOptions { pattern, walk, binary, .. } = options;
-        let (max_results, max_per_file) = (spanned as u64, spanned as u64);
-        let options =
-            SearchOptions { pattern, walk, max_results, max_per_file, binary, ..self.in_order() };
-        let scope = self.scope.with_call(call);
-        let aliases = WalkRoot::aliases(&self.options.walk.roots);
-        let options = Arc::new(options);
-        let searcher = FileSearcher::new(&options, scope);
-        let builder = ReportBuilder::new(&options);
-        let sink = FirstFiles { builder, files: 0, max_files };
-        let walk = options.walk.clone();
-        let (sink, _) = Walk::run(scope, walk, (FirstSearch(searcher), sink))?;
-        // Files that the index excludes are counted many at a time.
-        let files = sink.files.min(max_files);
-        let (report, _) = sink.builder.finish(None, None);
-        let found = report.files.first().and_then(|file| {
-            let mut lines = file.matches();
-            let first = lines.next()?;
-            let has_text = self.options.mode.shows_lines() && reading != Reading::Binary;
-            let text = if has_text { first.text.trim() } else { "" };
-            let (line, text) = (first.line, clip::ellipsize(text, MAX_TEXT_BYTES).into_owned());
-            let path = escape::exact_path(&aliases.shown(file.resolved_path())).into_owned();
-            (lines.count() < MAX_SPANNED_LINES).then_some(Alternative { reading, path, line, text })
+/// The files that ignore rules or hidden names left out, the single ones first. No directory uses up what
+/// is left for the others.
+fn left_out(
+    scope: Scope<'_>,
+    walk: &WalkOptions,
+    skipped: &[SkippedEntry],
+) -> Result<Vec<Vec<u8>>, Error> {
+    let (directories, files): (Vec<_>, Vec<_>) =
+        skipped.iter().partition(|entry| entry.is_directory);
+    let groups: Vec<_> = std::iter::once(&files[..]).chain(directories.chunks(1)).collect();
+    let (mut paths, count) = (Vec::new(), OpenCount::default());
+    for (index, group) in groups.iter().enumerate() {
+        // At least one, as there are fewer groups than files.
+        let share = (MAX_LEFT_OUT - paths.len()) / (groups.len() - index);
+        let roots = group.iter().filter_map(|entry| {
+            let (workspace, source) = (scope.workspace(), walk.source.as_deref());
+            let root = WalkRoot::reopen(workspace, &entry.path, source, &count)?;
+            Some(root.seen_from(&walk.roots))
         });
-        Ok(Tried { found, files })
+        let (roots, missing) = (roots.collect(), Vec::new());
+        let walk = WalkOptions { roots, missing, hidden: true, no_ignore: true, ..walk.clone() };
+        let options = ListOptions { max_results: share, ..ListOptions::new(walk) };
+        let listed = list::list(scope, options)?.entries;
+        paths.extend(listed.into_iter().map(|entry| entry.path).take(share));
+    }
+    Ok(paths)
+}
+
+/// Tries readings on files.
+struct Trial {
+    options: Arc<SearchOptions>,
+    skipped: Vec<SkippedEntry>,
+    /// What is said of files that the filter leaves out.
+    without_filter: Option<Reading>,
+}
+
+impl Trial {
+    /// Whether the search had a file that no ignore rule leaves out.
+    fn is_searched(&self, path: &[u8]) -> bool {
+        let walk = &self.options.walk;
+        self.is_named(path) || walk.filter.passes(path, walk.base_len_of(path))
+    }
+
+    fn is_named(&self, path: &[u8]) -> bool {
+        let mut named = self.options.walk.roots.iter().filter(|root| !root.is_directory());
+        named.any(|root| root.path() == path)
+    }
+
+    /// Why the search did not have a file, unless it did.
+    fn reason(&self, path: &[u8]) -> Option<Reading> {
+        if let Some(entry) = self.skipped.iter().find(|entry| entry.contains(path)) {
+            return Some(if entry.hidden { Reading::Hidden } else { Reading::Ignored });
+        }
+        self.without_filter.filter(|_| !self.is_searched(path))
+    }
+
+    /// The first match of each reading in each file, until the call ends.
+    fn run(&self, workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Alternative> {
+        let readings = readings(&self.options.pattern);
+        let aliases = WalkRoot::aliases(&self.options.walk.roots);
+        let (mut decoded, mut line_feeds) = (String::new(), LineFeeds::default());
+        let mut found = Vec::new();
+        for path in files.iter().take_while(|_| call.stop_reason().is_none()) {
+            let opened = workspace.resolve(&escape::exact_path(path), Access::Read);
+            let Ok(bytes) = opened.and_then(|file| file.read(MAX_BYTES)) else { continue };
+            let text = decode::text(&bytes, &mut decoded);
+            let window = text.get(..BINARY_PROBE).unwrap_or(text);
+            let is_binary = memchr::memchr(0, window).is_some() && !self.is_named(path);
+            let reason = match self.reason(path) {
+                Some(_) if is_binary => continue,
+                None if is_binary => Some(Reading::Binary),
+                reason => reason,
+            };
+            let given;
+            let tried = match reason {
+                Some(reading) => {
+                    given = [(reading, self.options.pattern.clone())];
+                    &given[..]
+                }
+                None => &readings,
+            };
+            for (reading, pattern) in tried {
+                let text = pattern.seen(text, &mut line_feeds);
+                let Some(range) = find(*reading, pattern, text) else { continue };
+                let line = memchr::memchr_iter(b'\n', &text[..range.start]).count() as u64 + 1;
+                let text = match reading {
+                    Reading::Part => String::from_utf8_lossy(&text[range]).into_owned(),
+                    Reading::Binary => String::new(),
+                    _ if self.options.mode.shows_lines() => first_line(text, range.start),
+                    _ => String::new(),
+                };
+                let path = escape::exact_path(&aliases.shown(path)).into_owned();
+                found.push(Alternative { reading: *reading, path, line, text });
+            }
+        }
+        found
     }
 }
 
-/// What a reading found, and in how many files.
-struct Tried {
-    found: Option<Alternative>,
-    files: u64,
+/// Where a pattern matches first, or the first of the longest parts of one.
+fn find(reading: Reading, pattern: &Pattern, text: &[u8]) -> Option<Range<usize>> {
+    let matcher = pattern.for_text(text)?;
+    let mut best: Option<Match> = None;
+    let searched = matcher.find_iter(text, |found| {
+        // Behind the end of the last line there is no other.
+        if found.start() < text.len() || !text.is_empty() && !text.ends_with(b"\n") {
+            best = best.filter(|best| best.len() >= found.len()).or(Some(found));
+        }
+        reading == Reading::Part
+    });
+    let found = best.filter(|_| searched.is_ok())?;
+    let line_ends = memchr::memchr_iter(b'\n', &text[found]).count();
+    (line_ends < MAX_SPANNED_LINES).then(|| found.start()..found.end())
+}
+
+/// The line at an offset without the blanks around it, or its start.
+fn first_line(text: &[u8], offset: usize) -> String {
+    let start = memchr::memrchr(b'\n', &text[..offset]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &text[offset..]).map_or(text.len(), |end| offset + end);
+    let line = String::from_utf8_lossy(&text[start..end]);
+    clip::ellipsize(line.trim(), MAX_TEXT_BYTES).into_owned()
 }
 
 /// The pattern read in other ways, the likeliest first. Those that cannot be compiled are left out.
@@ -345,6 +310,9 @@ fn readings(pattern: &Pattern) -> Vec<(Reading, Pattern)> {
             let lazy = format!("(?sU){}", source.pattern);
             add(Reading::DotAll, &PatternOptions { pattern: &lazy, ..across });
         }
+    }
+    if let Some(part) = any_part(pattern) {
+        readings.push((Reading::Part, part));
     }
     readings
 }
@@ -390,6 +358,22 @@ fn with_any_blanks(source: &PatternOptions<'_>) -> Option<String> {
     has_blank.then_some(text)
 }
 
+/// Any of the parts of a pattern.
+fn any_part(pattern: &Pattern) -> Option<Pattern> {
+    let source = pattern.source();
+    let parts = parts(&source);
+    let escaped: Vec<String> = parts.iter().map(|part| regex_syntax::escape(part)).collect();
+    let options = PatternOptions {
+        pattern: &escaped.join("|"),
+        case_sensitive: Some(pattern.is_case_sensitive()),
+        literal: false,
+        word: false,
+        multiline: false,
+        ..source
+    };
+    if parts.is_empty() { None } else { Pattern::compile(&options).ok() }
+}
+
 /// Runs of words of a pattern that stand for themselves, the longest first.
 fn parts(source: &PatternOptions<'_>) -> Vec<String> {
     let mut texts = vec![String::new()];
@@ -418,89 +402,6 @@ fn parts(source: &PatternOptions<'_>) -> Vec<String> {
     parts.sort_by_key(|part| Reverse(part.len()));
     parts.truncate(MAX_PARTS);
     parts
-}
-
-/// Keeps the first of the longest matches.
-#[derive(Debug, Default)]
-struct LongestMatch(Option<Alternative>);
-
-impl ResultSink<BatchMatches> for LongestMatch {
-    fn directory(&mut self, _: DirectoryReport) {}
-
-    fn results(&mut self, found: BatchMatches) -> ControlFlow<()> {
-        for file in found.files {
-            for line in file.matches() {
-                for [start, end] in &line.spans {
-                    let text = &line.text[*start..*end];
-                    if self.0.as_ref().is_none_or(|best| best.text.len() < text.len()) {
-                        let (path, text) = (file.path.clone(), text.to_owned());
-                        let reading = Reading::Part;
-                        self.0 = Some(Alternative { reading, path, line: line.line, text });
-                    }
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Searches batch by batch, so that the first files are the same whatever the threads.
-#[derive(Debug)]
-struct FirstSearch(FileSearcher);
-
-impl Visitor for FirstSearch {
-    type State = SearchWorker;
-    type Output = BatchMatches;
-
-    fn weight(found: &BatchMatches) -> usize {
-        FileSearcher::weight(found)
-    }
-
-    fn state(&self) -> SearchWorker {
-        self.0.state()
-    }
-
-    fn may_stop_early(&self) -> bool {
-        true
-    }
-
-    fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut BatchMatches) -> Option<u64> {
-        self.0.visit_unopened(files, found)
-    }
-
-    fn visit(
-        &self,
-        worker: &mut SearchWorker,
-        batch: &Batch,
-        walk: &dyn WalkControl,
-        found: &Mutex<BatchMatches>,
-    ) {
-        self.0.visit(worker, batch, walk, found);
-    }
-}
-
-/// Takes the results of the first files until one matches.
-#[derive(Debug)]
-struct FirstFiles {
-    builder: ReportBuilder,
-    files: u64,
-    max_files: u64,
-}
-
-impl ResultSink<BatchMatches> for FirstFiles {
-    fn directory(&mut self, report: DirectoryReport) {
-        self.builder.directory(report);
-    }
-
-    fn results(&mut self, found: BatchMatches) -> ControlFlow<()> {
-        if self.files >= self.max_files {
-            return ControlFlow::Break(());
-        }
-        self.files += found.stats.files + found.stats.skipped.binary;
-        let is_found = !found.files.is_empty();
-        self.builder.results(found)?;
-        if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
 }
 
 #[cfg(test)]

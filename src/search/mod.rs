@@ -100,7 +100,7 @@ pub(crate) fn search(
         return Ok(report);
     }
     let sample = sample.filter(|_| reading.is_none());
-    explain::explain(scope, &options, (sample.as_ref(), &skipped), &mut report)?;
+    explain::explain(scope, &options, (sample, &skipped), &mut report)?;
     parts::record_explanation(scope.call(), &report);
     Ok(report)
 }

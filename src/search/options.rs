@@ -90,8 +90,6 @@ pub(crate) struct SearchOptions {
     pub(crate) stream: Option<TextStream>,
     /// Identifies the query in cursors.
     pub(crate) query: QueryId,
-    /// Whether files are searched even if they are binary, and not only those that are named.
-    pub(crate) binary: bool,
     /// What was changed in the arguments, one sentence each.
     pub(crate) notes: Vec<String>,
     /// The end of an earlier answer.

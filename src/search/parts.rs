@@ -10,7 +10,7 @@ use crate::arguments::Sort;
 use crate::context::{Call, Incomplete};
 use crate::output::{IndexUse, RecordedStats, ScanStats};
 use crate::parts::{Parts, Recorder, text_or_bytes};
-use crate::search::alternative::{Alternative, NoFiles, Reading, RecordedNoFiles};
+use crate::search::alternative::{Alternative, RecordedNoFiles};
 use crate::search::lines::{FileMatches, RecordedFile};
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
@@ -276,20 +276,8 @@ pub(super) fn explain(parts: &Parts, options: &SearchOptions, report: &mut Searc
     let said: Vec<Explained> =
         parts.found(EXPLAINED).filter_map(|(_, found)| found.ok().flatten()).collect();
     let is_everywhere = said.iter().all(|said| said.no_files.is_some());
-    let alternatives = said.iter().flat_map(|said| &said.alternatives);
-    // As many as one search gives: of files that were left out, and of the searched ones the likeliest.
-    let left_out = |found: &&Alternative| found.reading <= Reading::Hidden;
-    let skipped = alternatives.clone().find(left_out);
-    let read = alternatives.filter(|found| !left_out(found)).min_by_key(|found| found.reading);
-    let read = read.filter(|found| skipped.is_none() || found.reading < Reading::WithoutInclude);
-    report.alternatives = skipped.into_iter().chain(read).cloned().collect();
+    let found: Vec<_> = said.iter().flat_map(|said| said.alternatives.clone()).collect();
     let no_files = said.into_iter().find_map(|said| said.no_files).filter(|_| is_everywhere);
-    report.no_files = no_files.map(|found| found.of_options(options.walk.filter.arguments()));
-    if skipped_some(report) {
-        report.no_files = report.no_files.take().map(NoFiles::without_closest);
-    }
-}
-
-fn skipped_some(report: &SearchOutput) -> bool {
-    report.alternatives.iter().any(|found| found.reading <= Reading::Hidden)
+    let no_files = no_files.map(|found| found.of_options(options.walk.filter.arguments()));
+    report.explain(no_files, &found);
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::{Incomplete, Progress, TextStream};
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
 use crate::output::{COUNTING_TIME, Outcome, Output, ScanStats, Truncation, continuation};
-use crate::search::alternative::{Alternative, NoFiles, Reading};
+use crate::search::alternative::{self, Alternative, NoFiles, Reading};
 use crate::search::definition_hint::{DefinitionHint, DefinitionLine};
 use crate::search::lines::FileMatches;
 use crate::search::mtime_order::MtimeOrder;
@@ -223,6 +223,18 @@ impl fmt::Display for SearchOutput {
 }
 
 impl SearchOutput {
+    /// Says of a report without matches which filter let no file pass, and the likeliest of what was found
+    /// instead, which is in the order of the files.
+    pub(super) fn explain(&mut self, no_files: Option<NoFiles>, found: &[Alternative]) {
+        self.alternatives = alternative::likeliest(found);
+        // What is ignored may be what the globs name.
+        let is_left_out = self.alternatives.iter().any(Alternative::is_left_out);
+        self.no_files = match no_files {
+            Some(no_files) if is_left_out => Some(no_files.without_closest()),
+            no_files => no_files,
+        };
+    }
+
     /// What there is in all, where the sums by directory stand for most of the counts of files.
     fn summed(&self) -> Option<&Total> {
         self.total.as_ref().filter(|_| self.format.may_sum && !self.directories.is_empty())

@@ -45,8 +45,6 @@ pub(super) struct FileSearcher {
     resume: Option<(Vec<u8>, u64)>,
     /// Files that the caller named, sorted. They are searched even if they are binary.
     named: Arc<[Vec<u8>]>,
-    /// Whether other files are searched even if they are binary, too.
-    binary: bool,
     aliases: Arc<PathAliases>,
     policy: PathPolicy,
     index_reader: Option<IndexReader>,
@@ -127,8 +125,7 @@ impl Visitor for FileSearcher {
         // These are counted one by one.
         if spared.has_large() && counts_large
             || reports && !files.is_batch()
-            || spared.binaries() > 0
-                && (self.binary || reports || !files.is_batch() || files.paths().any(is_text))
+            || spared.binaries() > 0 && (reports || !files.is_batch() || files.paths().any(is_text))
         {
             return None;
         }
@@ -201,7 +198,6 @@ impl FileSearcher {
         FileSearcher {
             options: options.clone(),
             resume: cursor.and_then(|cursor| Some((cursor.path.clone(), cursor.line?))),
-            binary: options.binary,
             named: named.map(|root| root.path().to_vec()).collect(),
             aliases: Arc::new(WalkRoot::aliases(&options.walk.roots)),
             policy: scope.workspace().policy().clone(),
@@ -239,7 +235,6 @@ impl FileSearcher {
         stats: &mut ScanStats,
     ) -> bool {
         match excluded {
-            Excluded::Binary if self.binary => return false,
             Excluded::Binary => {
                 let path = self.aliases.shown(&path()).into_owned();
                 stats.skip_binary(Some(&*path).filter(|path| outline::is_known(path)));
@@ -611,7 +606,7 @@ impl FileSearcher {
     }
 
     fn is_named(&self, path: &[u8]) -> bool {
-        self.binary || self.named.binary_search_by(|named| named.as_slice().cmp(path)).is_ok()
+        self.named.binary_search_by(|named| named.as_slice().cmp(path)).is_ok()
     }
 
     /// The last line of the file that an earlier answer has shown, or 0.

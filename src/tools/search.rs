@@ -317,7 +317,6 @@ pub(super) fn options(
         counts_matches: counts_blocks,
         versions: args.versions,
         stream: context.call.text().cloned(),
-        binary: false,
         notes,
         results_only: context.format.syntax() == Syntax::Shell,
         query,

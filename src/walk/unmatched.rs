@@ -18,7 +18,7 @@ use ripkit_fs::names::most_similar;
 use ripkit_fs::{Hint, escape};
 
 /// How many entries are compared with globs that match nothing.
-const MAX_COMPARED: usize = 100_000;
+pub(crate) const MAX_COMPARED: usize = 100_000;
 
 /// How many files in ignored directories are compared with them.
 const MAX_IGNORED_SCANNED: u64 = 20_000;
@@ -50,18 +50,17 @@ pub(crate) struct EntrySample {
 }
 
 impl EntrySample {
-    /// Lists what `walk` visits without its filter, but for what `exclude` leaves out. It is compared
-    /// with globs that are relative to `base`.
+    /// Lists at most `max` of what `walk` visits without its filter, but for what `exclude` leaves out. It is
+    /// compared with globs that are relative to `base`.
     pub(crate) fn of(
         scope: Scope<'_>,
         walk: &WalkOptions,
         (base, exclude): (GlobBase, &[String]),
-        files: bool,
+        (files, max): (bool, usize),
     ) -> Result<EntrySample, Error> {
         let filter = PathFilter::new(&[], exclude, &[])?.only(walk.filter.changed().cloned());
         let everything = WalkOptions { filter, resume: None, ..walk.clone() };
-        let options =
-            ListOptions { max_results: MAX_COMPARED, files, ..ListOptions::new(everything) };
+        let options = ListOptions { max_results: max, files, ..ListOptions::new(everything) };
         let call = scope.call().clone().without_progress();
         let report = list::list(scope.with_call(&call), options)?;
         let with_base = |mut path: Vec<u8>| {
@@ -73,6 +72,11 @@ impl EntrySample {
         };
         let paths = report.entries.into_iter().map(|entry| with_base(entry.path)).collect();
         Ok(EntrySample { paths, base, files })
+    }
+
+    /// The paths of the entries.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.paths.iter().map(|(path, _)| path.as_slice())
     }
 
     /// Whether there is no entry.
@@ -115,8 +119,8 @@ impl EntrySample {
     pub(crate) fn closest(&self, globs: &[String]) -> Option<Hint> {
         let wanted = globs.iter().find(|glob| !glob.starts_with('!'))?;
         let (directory, name) = wanted.rsplit_once('/').unwrap_or(("", wanted));
-        let elsewhere = self.paths.iter().filter(|(path, _)| last_name(path) == name.as_bytes());
-        let elsewhere = elsewhere.take(MAX_SHOWN).map(|(path, _)| escape::display_path(path));
+        let elsewhere = self.paths().filter(|path| last_name(path) == name.as_bytes());
+        let elsewhere = elsewhere.take(MAX_SHOWN).map(escape::display_path);
         let elsewhere: Vec<String> = elsewhere.map(Cow::into_owned).collect();
         if !elsewhere.is_empty() {
             return Some(Hint::DidYouMean(elsewhere));
@@ -188,7 +192,7 @@ impl EntrySample {
             let found = words.iter().filter(|word| lowered.contains(word.as_str())).count();
             (Reverse(found), path.len())
         };
-        let ranked = self.paths.iter().map(|(path, _)| (rank(path), path.as_slice()));
+        let ranked = self.paths().map(|path| (rank(path), path));
         let mut ranked: Vec<_> = ranked.filter(|((found, _), _)| found.0 > 1).collect();
         ranked.sort_unstable();
         let shown = ranked.iter().take(MAX_SHOWN);
@@ -198,21 +202,20 @@ impl EntrySample {
     }
 
     fn similar_names(&self, name: &str) -> Option<Hint> {
-        let paths = self.paths.iter().map(|(path, _)| path.as_slice());
-        let similar = similar(name, paths, MIN_SIMILARITY);
+        let similar = similar(name, self.paths(), MIN_SIMILARITY);
         (!similar.is_empty()).then_some(Hint::DidYouMean(similar))
     }
 
     /// The most frequent extensions.
     fn extensions(&self) -> Option<Hint> {
-        let shown = most_frequent_extensions(self.paths.iter().map(|(path, _)| path.as_slice()));
+        let shown = most_frequent_extensions(self.paths());
         (!shown.is_empty()).then(|| format!("Files here end in {shown}.").into())
     }
 
     /// The most frequent file types.
     pub(crate) fn types(&self) -> Option<Hint> {
         let names = TypeNames::default();
-        let names = self.paths.iter().filter_map(|(path, _)| names.of(last_name(path)));
+        let names = self.paths().filter_map(|path| names.of(last_name(path)));
         let shown = most_frequent(names);
         (!shown.is_empty()).then(|| format!("Files here are of the types {shown}.").into())
     }
@@ -310,7 +313,7 @@ fn list_or_explain(
         None
     } else {
         let exclude = (GlobBase::SearchedDir, exclude);
-        Some(EntrySample::of(scope, &first.walk, exclude, first.files)?)
+        Some(EntrySample::of(scope, &first.walk, exclude, (first.files, MAX_COMPARED))?)
     };
     if let Some(reading) = sample.as_ref().and_then(|sample| sample.reading(globs)) {
         let report = list::list(scope, options(&reading.globs)?)?;

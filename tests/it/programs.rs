@@ -1,7 +1,7 @@
 //! That this crate starts no program, according to its binary and to the kernel.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::harness::{TestWorkspace, has_program};
 
@@ -43,21 +43,57 @@ fn without_the_feature_no_code_that_starts_programs_is_compiled_in() {
     }
 }
 
-/// The programs that are started by a run of ripkit; the first is ripkit itself.
-fn started(words: &[&str]) -> Vec<String> {
-    let workspace = TestWorkspace::new().file("a.txt", "one\n").file("b/c.rs", "fn one() {}\n");
+/// What a run of ripkit prints, and its calls of these names that the system has seen.
+fn traced(workspace: &TestWorkspace, calls: &str, words: &[&str]) -> (Output, String) {
     let trace = workspace.above().join("trace");
     let output = Command::new("strace")
-        .args(["-f", "-e", "trace=execve,execveat", "-o"])
+        .args(["-f", "-e", &format!("trace={calls}"), "-o"])
         .args([trace.as_os_str(), PROGRAM.as_ref(), "--root".as_ref()])
         .arg(workspace.root())
         .args(words)
         .stdin(Stdio::null())
         .output()
         .unwrap();
+    (output, fs::read_to_string(trace).unwrap())
+}
+
+/// The programs that are started by a run of ripkit; the first is ripkit itself.
+fn started(words: &[&str]) -> Vec<String> {
+    let workspace = TestWorkspace::new().file("a.txt", "one\n").file("b/c.rs", "fn one() {}\n");
+    let (output, trace) = traced(&workspace, "execve,execveat", words);
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let trace = fs::read_to_string(trace).unwrap();
     trace.lines().filter(|line| line.contains("exec")).map(str::to_owned).collect()
+}
+
+#[test]
+fn to_say_what_would_have_matched_each_file_is_opened_once() {
+    if !has_program("strace") {
+        return;
+    }
+    let workspace = TestWorkspace::new()
+        .file(".gitignore", "ignored.txt\nbuild/\n")
+        .file("ignored.txt", "x")
+        .file("build/made.txt", "x")
+        .file(".hidden/key.txt", "x")
+        .file("searched.txt", "x")
+        .file("filtered.md", "x")
+        .file("binary.txt", "\0");
+    let args = r#"{"pattern": "no such [text] of these\\|words", "word": true, "hidden": false,
+        "case_sensitive": true, "include": "*.txt"}"#;
+    let (output, trace) = traced(&workspace, "open,openat,openat2", &["call", "search", args]);
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("No matches found"), "{output:?}");
+    // The search itself has opened two of them before.
+    for (name, expected) in [
+        ("searched.txt", 2),
+        ("binary.txt", 2),
+        ("ignored.txt", 1),
+        ("made.txt", 1),
+        ("key.txt", 1),
+        ("filtered.md", 1),
+    ] {
+        let opened: Vec<&str> = trace.lines().filter(|line| line.contains(name)).collect();
+        assert_eq!(opened.len(), expected, "{name}: {opened:#?}");
+    }
 }
 
 #[test]

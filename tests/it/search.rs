@@ -1224,3 +1224,36 @@ fn thousands_of_files_come_in_the_order_of_time_over_all_pages_and_progress_neve
     }
     assert_eq!(found, expected);
 }
+
+// What would have matched, where nothing did.
+
+#[test]
+fn an_empty_search_tries_other_readings_on_the_first_256_files() {
+    let names = (0..257).map(|number| format!("{number:03}.txt"));
+    let workspace = names.fold(TestWorkspace::new(), |workspace, name| workspace.file(name, "x"));
+    workspace.put("255.txt", "items[0]");
+    workspace.search("items[0]").reads(
+        "No matches found\nSearched 257 files.\n\
+         As plain text the pattern matches 255.txt:1 `items[0]`; set literal: true.",
+    );
+    workspace.put("255.txt", "x");
+    workspace.put("256.txt", "items[0]");
+    workspace.search("items[0]").reads("No matches found\nSearched 257 files.");
+    // Those that the filter lets pass come first.
+    let narrowed = json!({ "pattern": "items[0]", "include": "256.*" });
+    workspace.call("search", narrowed).reads(
+        "No matches found\nSearched 1 file; skipped 256 entries by filter.\n\
+         As plain text the pattern matches 256.txt:1 `items[0]`; set literal: true.",
+    );
+}
+
+#[test]
+fn an_empty_search_looks_into_each_directory_that_is_ignored() {
+    let names = (0..200).map(|number| format!("a/{number:03}.txt"));
+    let workspace = TestWorkspace::new().file(".gitignore", "/a/\n/b/\n").file("b/c.txt", "needle");
+    let workspace = names.fold(workspace, |workspace, name| workspace.file(name, "x"));
+    workspace.search("needle").reads(
+        "No matches found\nSearched 1 file.\n\
+         Ignored files match, the first is b/c.txt:1 `needle`; include them with no_ignore: true.",
+    );
+}
