@@ -15,7 +15,9 @@ use crate::search::alternative::Reading;
 use crate::search::lines::FileMatches;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::report::SearchOutput;
-use crate::search::rewrite::{ChangedLine, RewriteError, Rewriter, Rewritten, line_searcher};
+use crate::search::rewrite::{
+    ChangedLine, RewriteError, Rewriter, Rewritten, Wanted, line_searcher,
+};
 use crate::search::template::Template;
 use crate::walk::Scope;
 use ripkit_edit::text::counted;
@@ -43,8 +45,8 @@ pub(crate) struct ReplaceOptions {
     pub(crate) expected_count: Option<u64>,
     /// Whether nothing is written.
     pub(crate) dry_run: bool,
-    /// Whether the versions of the files are wanted.
-    pub(crate) versions: bool,
+    /// What is wanted of each file. The diffs of all files together are cut as that of one.
+    pub(crate) wanted: Wanted,
 }
 
 /// What was replaced.
@@ -70,6 +72,8 @@ pub(crate) struct ChangedFile {
     pub(crate) lines: Vec<ChangedLine>,
     /// The versions before and after, where they are wanted.
     pub(crate) versions: Option<(Version, Version)>,
+    /// The diff, where it is wanted and there is room for it.
+    pub(crate) diff: Option<String>,
 }
 
 /// Replaces the matches of a pattern in all files of a search.
@@ -86,7 +90,7 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
     }
     let (pattern, limits) = (options.search.pattern.clone(), &options.search.limits);
     let sizes = (limits.file_bytes, limits.line_bytes);
-    let rewriter = Rewriter::new((pattern, options.template), sizes, options.versions);
+    let rewriter = Rewriter::new((pattern, options.template), sizes, options.wanted);
     let mut found = find(scope, options.search)?;
     if found.files.is_empty() {
         return Ok(Replacements { unmatched: Some(found), ..Replacements::default() });
@@ -98,7 +102,7 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
     notes.has_escape = rewriter.template().has_escape();
     let mut replacements = Replacements { notes: found.notes, ..Replacements::default() };
     for (file, rewritten) in found.files.into_iter().zip(rewritten) {
-        let replaced = match rewritten {
+        let mut replaced = match rewritten {
             Rewritten::Unmatched => continue,
             Rewritten::Binary => {
                 notes.binary.push(escape::display_path(file.path.as_bytes()).into_owned());
@@ -107,6 +111,7 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
             Rewritten::Replaced(replaced) => replaced,
         };
         notes.mixed += u64::from(replaced.has_crlf() && rewriter.template().has_line_feed());
+        let diff = replaced.take_diff();
         let (count, lines, versions) = replaced.into_parts();
         replacements.files.push(ChangedFile {
             resolved_path: file.resolved_path().to_vec(),
@@ -114,6 +119,7 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
             count,
             lines,
             versions,
+            diff,
         });
     }
     check_count(&replacements.files, options.expected_count)?;
@@ -185,6 +191,7 @@ fn rewrite_all(
     let (mut known, mut notes) = (HashSet::new(), Notes::default());
     let (mut batch, mut batch_bytes) = (Vec::new(), 0);
     let (mut old_left, mut new_left) = (MAX_BYTES, MAX_BYTES);
+    let mut diff_left = rewriter.diff_bytes();
     for index in 0..files {
         if let Some(why) = call.stop_reason() {
             return Err(stopped(why));
@@ -197,7 +204,7 @@ fn rewrite_all(
                 let content = content.filter(|_| !is_link).unwrap_or_default();
                 old_left = old_left.checked_sub(content.len()).ok_or_else(too_large)?;
                 batch_bytes += content.len();
-                batch.push(content);
+                batch.push((transaction.path(index).to_owned(), content));
             }
             Err(error) => errors.push(error),
         }
@@ -218,6 +225,11 @@ fn rewrite_all(
                             Some(content) if is_staged => transaction.write(index, content)?,
                             Some(_) => {}
                             None => notes.same += 1,
+                        }
+                        let fits = diff_left.checked_sub(replaced.diff_bytes());
+                        diff_left = fits.unwrap_or(0);
+                        if fits.is_none() {
+                            replaced.take_diff();
                         }
                     }
                     rewritten.push(result);
@@ -241,7 +253,8 @@ fn rewrite_all(
 /// Rewrites files on several threads.
 struct RewriteJob {
     rewriter: Rewriter,
-    files: Vec<Mutex<RewriteState>>,
+    /// Each with its path.
+    files: Vec<(String, Mutex<RewriteState>)>,
     /// The index of the first file that no thread has begun.
     next: AtomicUsize,
     stopped: AtomicBool,
@@ -262,10 +275,11 @@ impl RewriteJob {
     /// Those of [`crate::pool::Pool::run`].
     fn run(
         rewriter: &Rewriter,
-        contents: Vec<Vec<u8>>,
+        contents: Vec<(String, Vec<u8>)>,
         scope: Scope<'_>,
     ) -> Result<Vec<Result<Rewritten, RewriteError>>, Error> {
-        let files = contents.into_iter().map(RewriteState::Read).map(Mutex::new).collect();
+        let file = |(path, content)| (path, Mutex::new(RewriteState::Read(content)));
+        let files = contents.into_iter().map(file).collect();
         let call = scope.call().clone().without_progress();
         let job = Arc::new(RewriteJob {
             rewriter: rewriter.clone(),
@@ -275,7 +289,7 @@ impl RewriteJob {
             call: call.clone(),
         });
         scope.pool().run(&job, &call)?;
-        let results = job.files.iter().map(|file| {
+        let results = job.files.iter().map(|(_, file)| {
             match std::mem::replace(&mut *lock(file), RewriteState::Begun) {
                 RewriteState::Done(result) => result,
                 RewriteState::Read(_) | RewriteState::Begun => Err(RewriteError::Stopped),
@@ -292,13 +306,13 @@ impl RewriteJob {
 impl Job for RewriteJob {
     fn work(&self) {
         let (rewriter, mut lines) = (self.rewriter.clone(), line_searcher());
-        while let Some(file) = self.files.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((path, file)) = self.files.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             if !self.keeps_going() {
                 return;
             }
             let state = std::mem::replace(&mut *lock(file), RewriteState::Begun);
             let RewriteState::Read(content) = state else { continue };
-            let result = rewriter.rewrite(&mut lines, &content, &|| self.keeps_going());
+            let result = rewriter.rewrite(&mut lines, (path, &content), &|| self.keeps_going());
             *lock(file) = RewriteState::Done(result);
         }
     }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use grep_matcher::{Captures, Matcher};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
+use ripkit_edit::diff;
 use ripkit_edit::text::DecodedText;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,7 +36,16 @@ pub(super) struct Rewriter {
     max_bytes: usize,
     /// The maximum number of bytes of a changed line that are kept.
     line_bytes: usize,
-    versions: bool,
+    wanted: Wanted,
+}
+
+/// What is wanted of each file that is rewritten, besides its new content.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// The versions before and after.
+    pub(crate) versions: bool,
+    /// The diff, which is cut after so many bytes.
+    pub(crate) diff_bytes: Option<usize>,
 }
 
 /// What became of a file.
@@ -56,12 +66,23 @@ pub(super) struct Replaced {
     lines: Vec<ChangedLine>,
     has_crlf: bool,
     versions: Option<(Version, Version)>,
+    diff: Option<String>,
 }
 
 impl Replaced {
     /// The new content, the first time; `None` if every match is what takes its place.
     pub(super) fn take_content(&mut self) -> Option<Vec<u8>> {
         self.content.take()
+    }
+
+    /// The size of the diff in bytes.
+    pub(super) fn diff_bytes(&self) -> usize {
+        self.diff.as_ref().map_or(0, String::len)
+    }
+
+    /// The diff, if it is wanted, the first time.
+    pub(super) fn take_diff(&mut self) -> Option<String> {
+        self.diff.take()
     }
 
     /// Whether the text has CRLF line ends, and the line feeds of the replacement are none.
@@ -120,14 +141,13 @@ impl From<io::Error> for RewriteError {
 }
 
 impl Rewriter {
-    /// A rewriter of files up to `max_bytes`, which keeps up to `line_bytes` of a changed line, and the
-    /// versions if they are wanted.
+    /// A rewriter of files up to `max_bytes`, which keeps up to `line_bytes` of a changed line.
     pub(super) fn new(
         (pattern, template): (Pattern, Template),
         (max_bytes, line_bytes): (usize, usize),
-        versions: bool,
+        wanted: Wanted,
     ) -> Rewriter {
-        Rewriter { pattern, template, max_bytes, line_bytes, versions }
+        Rewriter { pattern, template, max_bytes, line_bytes, wanted }
     }
 
     /// The maximum size of a file, in bytes.
@@ -135,15 +155,20 @@ impl Rewriter {
         self.max_bytes
     }
 
+    /// After how many bytes a diff is cut; 0 if none is wanted.
+    pub(super) fn diff_bytes(&self) -> usize {
+        self.wanted.diff_bytes.unwrap_or(0)
+    }
+
     pub(super) fn template(&self) -> &Template {
         &self.template
     }
 
-    /// The new content of a file with this content; `lines` is a [`line_searcher`].
+    /// The new content of a file with this path and content; `lines` is a [`line_searcher`].
     pub(super) fn rewrite(
         &self,
         lines: &mut Searcher,
-        content: &[u8],
+        (path, content): (&str, &[u8]),
         keeps_going: &dyn Fn() -> bool,
     ) -> Result<Rewritten, RewriteError> {
         let decoded = DecodedText::new(content);
@@ -165,8 +190,14 @@ impl Rewriter {
         }
         let count = splicer.count;
         let (new, changed) = splicer.finish();
-        let mut replaced =
-            Replaced { content: None, count, lines: Vec::new(), has_crlf: false, versions: None };
+        let mut replaced = Replaced {
+            content: None,
+            count,
+            lines: Vec::new(),
+            has_crlf: false,
+            versions: None,
+            diff: self.wanted.diff_bytes.map(|_| String::new()),
+        };
         if new == text {
             return Ok(Rewritten::Replaced(replaced));
         }
@@ -176,7 +207,10 @@ impl Rewriter {
         if new.len() > self.max_bytes {
             return Err(RewriteError::TooLarge);
         }
-        replaced.versions = self.versions.then(|| (Version::of(content), Version::of(&new)));
+        replaced.versions = self.wanted.versions.then(|| (Version::of(content), Version::of(&new)));
+        if let Some(bytes) = self.wanted.diff_bytes {
+            replaced.diff = Some(diff::compare(path, Some(content), &new, bytes));
+        }
         replaced.content = Some(new);
         Ok(Rewritten::Replaced(replaced))
     }

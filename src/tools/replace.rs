@@ -16,6 +16,7 @@ use crate::search::options::OutputMode;
 use crate::search::replace::{self, ChangedFile, ReplaceOptions, Replacements};
 use crate::search::report::SearchOutput;
 pub use crate::search::rewrite::ChangedLine;
+use crate::search::rewrite::Wanted;
 use crate::search::template::Template;
 use crate::text_format::{Syntax, TextFormat};
 use crate::tool::{Effect, Tool, ToolContext};
@@ -30,6 +31,9 @@ const TEXT_PART: usize = 8;
 /// texts cannot be seen from the call; that of a dry run shows more.
 const MAX_REPLACEMENTS_SHOWN: u64 = 5;
 const SAMPLE_LINES: usize = 2;
+
+/// The most bytes of the diff that a program reads.
+const MAX_DIFF_BYTES: usize = 16 << 20;
 
 /// Replaces every match of a regex in many files: in all of them or none. Searches as `search` does,
 /// but respects case; binary files stay as they are.
@@ -136,11 +140,18 @@ pub struct ReplaceOutput {
     pub replacements: u64,
     /// The files with matches, in path order.
     pub files: Vec<ReplacedFile>,
+    /// What changed, as a unified diff of as many files as there is room for; only at a shell, where a
+    /// person reads it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub diff: String,
     /// Whether nothing was written because it was asked so.
     pub dry_run: bool,
     /// How many of the files the text shows.
     #[serde(skip)]
     shown: usize,
+    /// How many of them the diff has.
+    #[serde(skip)]
+    diffed: usize,
     /// Whether the new texts depend on groups of the match.
     #[serde(skip)]
     has_groups: bool,
@@ -205,12 +216,16 @@ impl Tool for Replace {
             Template::parse(&args.replacement, &search.pattern)?
         };
         let has_groups = template.has_groups();
+        let is_shell = context.format.syntax() == Syntax::Shell;
         let options = ReplaceOptions {
             search,
             template,
             expected_count: args.expected_count.map(u64::from),
             dry_run: args.dry_run,
-            versions: context.shown.is_some(),
+            wanted: Wanted {
+                versions: context.shown.is_some(),
+                diff_bytes: is_shell.then(|| context.limits.text_bytes.min(MAX_DIFF_BYTES)),
+            },
         };
         let replaced = replace::replace(context.scope(context.call), options)?;
         if let (Some(found), Some(expected @ 1..)) = (&replaced.unmatched, args.expected_count) {
@@ -241,7 +256,11 @@ impl ReplaceOutput {
         let mut bytes_left = limits.text_bytes / TEXT_PART;
         // So that there is room for the counts of more files.
         let mut line_bytes_left = bytes_left / 2;
-        for ChangedFile { path, count: replacements, mut lines, .. } in files {
+        for ChangedFile { path, count: replacements, mut lines, diff, .. } in files {
+            if let Some(diff) = diff.filter(|_| output.diffed == output.files.len()) {
+                output.diff.push_str(&diff);
+                output.diffed += 1;
+            }
             lines.retain(|line| {
                 let bytes = line.text.len() + line.line.to_string().len() + 3;
                 let fits = line_bytes_left.checked_sub(bytes);
@@ -260,7 +279,8 @@ impl ReplaceOutput {
 
     /// What follows the files that are shown.
     fn remainder(&self) -> Option<String> {
-        let rest = self.files.get(self.shown..).filter(|rest| !rest.is_empty())?;
+        let shown = if self.diff.is_empty() { self.shown } else { self.diffed };
+        let rest = self.files.get(shown..).filter(|rest| !rest.is_empty())?;
         let count = rest.iter().map(|file| file.replacements).sum();
         let files = counted(rest.len() as u64, "more file", "more files");
         Some(format!("... and {} in {files}", counted(count, "replacement", "replacements")))
@@ -312,6 +332,9 @@ impl Output for ReplaceOutput {
             _ => counted(self.files.len() as u64, "file", "files"),
         };
         write!(f, "{would}{count} in {place}")?;
+        if !self.diff.is_empty() {
+            return write!(f, "\n{}", self.diff.trim_end_matches('\n'));
+        }
         let mut room = match self.has_groups {
             _ if self.dry_run || self.replacements <= MAX_REPLACEMENTS_SHOWN => usize::MAX,
             true => SAMPLE_LINES,

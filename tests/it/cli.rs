@@ -328,13 +328,15 @@ fn a_replacement_takes_the_short_options_of_a_search() {
         (
             &["replace", "todo (?<n>\\w+)", "done $n", "src"],
             0,
-            "1 replacement in src/deep/lib.rs\n1: // done two\n",
+            "1 replacement in src/deep/lib.rs\n\
+             --- a/src/deep/lib.rs\n+++ b/src/deep/lib.rs\n@@ -1,1 +1,1 @@\n-// todo two\n+// done two\n",
             "",
         ),
         (
             &["replace", "-iwF", "-g*.rs", "-trust", "-e", "todo", "$1", "--dry-run"],
             0,
-            "Would make 1 replacement in src/main.rs\n2: // $1 one\n",
+            "Would make 1 replacement in src/main.rs\n\
+             --- a/src/main.rs\n+++ b/src/main.rs\n@@ -1,2 +1,2 @@\n fn main() {}\n-// TODO one\n+// $1 one\n",
             "",
         ),
         (&["replace", "-is", "Todo", "x"], 1, "", "pass -i.\nNothing was changed.\n"),
@@ -354,6 +356,27 @@ fn a_replacement_takes_the_short_options_of_a_search() {
     }
     let main = fs::read_to_string(root.path().join("src/main.rs")).expect("a file");
     assert_eq!(main, "fn main() {}\n// TODO one\n", "only one file was changed");
+}
+
+#[test]
+fn git_applies_what_a_replacement_without_writing_prints() {
+    let root = tree();
+    fs::write(root.path().join("a b.txt"), "TODO\r\nTODO").expect("a file");
+    let replace = ["replace", "TODO", "DONE"];
+    let (status, out, _) = run(root.path(), &[&replace[..], &["--dry-run"]].concat());
+    assert_eq!(status, 0);
+    assert!(out.starts_with("Would make 3 replacements in 2 files\n--- a/a b.txt\t\n"), "{out}");
+    let other = tree();
+    fs::write(other.path().join("a b.txt"), "TODO\r\nTODO").expect("a file");
+    fs::write(other.path().join("patch"), out).expect("a file");
+    let apply = ["apply", "--whitespace=nowarn", "patch"];
+    let applied = Command::new("git").args(apply).current_dir(other.path()).status();
+    assert!(applied.expect("git").success());
+    assert_eq!(run(root.path(), &replace).0, 0);
+    for file in ["a b.txt", "src/main.rs"] {
+        let content = |root: &Path| fs::read(root.join(file)).expect("a file");
+        assert_eq!(content(root.path()), content(other.path()), "{file}");
+    }
 }
 
 #[test]

@@ -23,11 +23,11 @@ fn rewriter(options: &PatternOptions, replacement: &str) -> Rewriter {
     } else {
         Template::parse(replacement, &pattern).unwrap()
     };
-    Rewriter::new((pattern, template), (1000, 20), false)
+    Rewriter::new((pattern, template), (1000, 20), Wanted::default())
 }
 
 fn rewrite(rewriter: &Rewriter, content: &[u8]) -> Result<Rewritten, RewriteError> {
-    rewriter.rewrite(&mut line_searcher(), content, &|| true)
+    rewriter.rewrite(&mut line_searcher(), ("a.txt", content), &|| true)
 }
 
 fn replaced(options: &PatternOptions, replacement: &str, content: &[u8]) -> Replaced {
@@ -373,7 +373,7 @@ fn a_file_does_not_grow_over_its_limit() {
 fn a_call_that_ends_stops_the_work() {
     let over = |options: &PatternOptions, content: &[u8]| {
         let rewriter = rewriter(options, "b");
-        let result = rewriter.rewrite(&mut line_searcher(), content, &|| false);
+        let result = rewriter.rewrite(&mut line_searcher(), ("a.txt", content), &|| false);
         matches!(result, Err(RewriteError::Stopped))
     };
     let options = PatternOptions { pattern: "a", ..OPTIONS };
