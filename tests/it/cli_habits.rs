@@ -45,6 +45,10 @@ fn tree() -> TempDir {
     set_mode(&at("e/run.sh"), 0o755);
     symlink("a.txt", at("link")).expect("a link");
     symlink("f", at("d/to-f")).expect("a link");
+    // `ls -t` compares them in one tree, and the program in another.
+    let touched = ["-h", "-d", "@1000020", "d", "e", "link", "d/inner", "d/to-f"];
+    let touch = Command::new("touch").args(touched).current_dir(root.path()).status();
+    assert!(touch.expect("touch starts").success());
     root
 }
 
