@@ -26,7 +26,7 @@ use crate::search::report::SearchOutput;
 use crate::text::{clip, decode};
 use crate::walk::list::{self, ListOptions};
 use crate::walk::unmatched::{EntrySample, MAX_COMPARED};
-use crate::walk::{GlobBase, OpenCount, PathFilter, Scope, SkippedEntry, WalkOptions, WalkRoot};
+use crate::walk::{GlobBase, PathFilter, Scope, SkippedEntry, WalkOptions, WalkRoot};
 use ripkit_fs::{Access, Workspace, escape};
 
 /// How many files are read, and how many of them at most are those that ignore rules and hidden names
@@ -159,17 +159,12 @@ fn left_out(
     let (directories, files): (Vec<_>, Vec<_>) =
         skipped.iter().partition(|entry| entry.is_directory);
     let groups: Vec<_> = std::iter::once(&files[..]).chain(directories.chunks(1)).collect();
-    let (mut paths, count) = (Vec::new(), OpenCount::default());
+    let mut paths = Vec::new();
     for (index, group) in groups.iter().enumerate() {
         // At least one, as there are fewer groups than files.
         let share = (MAX_LEFT_OUT - paths.len()) / (groups.len() - index);
-        let roots = group.iter().filter_map(|entry| {
-            let (workspace, source) = (scope.workspace(), walk.source.as_deref());
-            let root = WalkRoot::reopen(workspace, &entry.path, source, &count)?;
-            Some(root.seen_from(&walk.roots))
-        });
-        let (roots, missing) = (roots.collect(), Vec::new());
-        let walk = WalkOptions { roots, missing, hidden: true, no_ignore: true, ..walk.clone() };
+        let walk = walk.at(scope.workspace(), group.iter().map(|entry| &*entry.path));
+        let walk = WalkOptions { hidden: true, no_ignore: true, ..walk };
         let options = ListOptions { max_results: share, ..ListOptions::new(walk) };
         let listed = list::list(scope, options)?.entries;
         paths.extend(listed.into_iter().map(|entry| entry.path).take(share));

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 
 use crate::error::Error;
 use crate::pool::lock;
-use crate::walk::directory::{DirectoryReport, OpenCount};
+use crate::walk::directory::DirectoryReport;
 use crate::walk::parallel::Walk;
-use crate::walk::roots::{WalkOptions, WalkRoot};
+use crate::walk::roots::WalkOptions;
 use crate::walk::scope::Scope;
 use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};
 use ripkit_edit::text::counted;
@@ -69,21 +69,13 @@ fn count_files(
     walk: &WalkOptions,
     (path, share): (&[u8], u64),
 ) -> Result<(FileCount, u64), Error> {
-    let source = walk.source.as_deref();
-    let Some(root) = WalkRoot::reopen(scope.workspace(), path, source, &OpenCount::default())
-    else {
+    let below = walk.at(scope.workspace(), [path]);
+    if below.roots.is_empty() {
         // It was removed meanwhile.
         return Ok((FileCount::default(), 1));
-    };
-    let below = WalkOptions {
-        roots: vec![root.seen_from(&walk.roots)],
-        max_depth: None,
-        // They are counted as work, too.
-        directories: true,
-        resume: None,
-        missing: Vec::new(),
-        ..walk.clone()
-    };
+    }
+    // Directories are counted as work, too.
+    let below = WalkOptions { max_depth: None, directories: true, ..below };
     let sink = CountSink { share, ..CountSink::default() };
     let (sink, incomplete) = Walk::run(scope, below, (CountVisitor, sink))?;
     let more = sink.is_full || sink.has_unread || incomplete.is_some();
@@ -155,6 +147,7 @@ mod tests {
     use super::*;
     use crate::context::Call;
     use crate::pool::Pool;
+    use crate::walk::roots::WalkRoot;
     use ripkit_fs::Workspace;
 
     #[test]

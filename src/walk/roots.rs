@@ -241,6 +241,20 @@ impl WalkOptions {
         Ok((WalkOptions { filter, ..self }, notes))
     }
 
+    /// The same walk of entries that an earlier one met, as far as they still exist.
+    pub(crate) fn at<'p>(
+        &self,
+        workspace: &Workspace,
+        paths: impl IntoIterator<Item = &'p [u8]>,
+    ) -> WalkOptions {
+        let (count, source) = (OpenCount::default(), self.source.as_deref());
+        let roots = paths.into_iter().filter_map(|path| {
+            let root = WalkRoot::reopen(workspace, path, source, &count)?;
+            Some(root.seen_from(&self.roots))
+        });
+        WalkOptions { roots: roots.collect(), missing: Vec::new(), resume: None, ..self.clone() }
+    }
+
     /// The paths of the roots and of what was named below them, for the identity of a query.
     pub(crate) fn root_keys(&self) -> Vec<Vec<u8>> {
         self.roots.iter().map(WalkRoot::key).chain(self.inner().cloned()).collect()
@@ -455,8 +469,8 @@ impl WalkRoot {
         })
     }
 
-    /// An entry that an earlier walk left out, if it still exists.
-    pub(crate) fn reopen(
+    /// An entry that an earlier walk met, if it still exists.
+    fn reopen(
         workspace: &Workspace,
         path: &[u8],
         source: Option<&dyn DirSource>,
@@ -476,7 +490,7 @@ impl WalkRoot {
 
     /// The same root, with globs that apply to it as they do below the one of `roots` that it lies
     /// in.
-    pub(crate) fn seen_from(self, roots: &[WalkRoot]) -> WalkRoot {
+    fn seen_from(self, roots: &[WalkRoot]) -> WalkRoot {
         let above = roots.iter().find(|root| self.is_directory && root.covers(&self));
         WalkRoot { base_len: above.map_or(self.base_len, |root| root.base_len), ..self }
     }

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::error::Error;
-use crate::walk::directory::{OpenCount, SkippedEntry};
+use crate::walk::directory::SkippedEntry;
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
@@ -392,21 +392,10 @@ impl LeftOut {
         options: &ListOptions,
         skipped: &[SkippedEntry],
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let (count, walk) = (OpenCount::default(), &options.walk);
         let directories = skipped.iter().filter(|entry| entry.is_directory);
-        let roots = directories.take(MAX_IGNORED_ROOTS).filter_map(|entry| {
-            let root =
-                WalkRoot::reopen(scope.workspace(), &entry.path, walk.source.as_deref(), &count)?;
-            Some(root.seen_from(&walk.roots))
-        });
-        let below = WalkOptions {
-            roots: roots.collect(),
-            missing: Vec::new(),
-            hidden: true,
-            no_ignore: true,
-            resume: None,
-            ..walk.clone()
-        };
+        let paths = directories.take(MAX_IGNORED_ROOTS).map(|entry| &*entry.path);
+        let below = options.walk.at(scope.workspace(), paths);
+        let below = WalkOptions { hidden: true, no_ignore: true, ..below };
         let options = ListOptions {
             globs: options.globs.clone(),
             files: options.files,
