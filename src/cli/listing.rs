@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use ripkit::{Error, json, path_text, printable};
 use ripkit_fs::os::{Dir, Kind, Stat};
-use ripkit_fs::{WorkspacePath, is_temporary};
+use ripkit_fs::{IoResultExt, WorkspacePath, is_temporary};
 
 use super::call::exit;
 use super::flags::GlobalFlags;
@@ -160,7 +160,7 @@ fn entries(directory: &WorkspacePath, all: bool) -> Result<Vec<Entry>, Error> {
         }
         ControlFlow::Continue(())
     });
-    listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
+    listed.context("list", directory.as_str())?;
     names.sort();
     // What is gone by now is left out.
     Ok(names.iter().filter_map(|name| Entry::of(&dir, name).ok()).collect())

@@ -11,6 +11,7 @@ use super::CommandPolicy;
 use super::process::ControlGroup;
 use super::process::{Descendant, Process, Signal, descendants};
 use crate::error::Error;
+use ripkit_fs::IoResultExt;
 
 /// The environment variable that marks the processes of a command.
 const VARIABLE: &str = "RIPKIT_COMMAND";
@@ -75,8 +76,11 @@ impl ProcessTree {
     /// The file by which a process enters the control group, if there is one.
     #[cfg(target_os = "linux")]
     pub(super) fn entrance(&self) -> Result<Option<OwnedFd>, Error> {
-        let entrance = self.group.as_ref().map(ControlGroup::entrance).transpose();
-        entrance.map_err(|error| Error::io("open", "the control group", error))
+        self.group
+            .as_ref()
+            .map(ControlGroup::entrance)
+            .transpose()
+            .context("open", "the control group")
     }
 
     /// There are no control groups.
@@ -169,6 +173,5 @@ impl ProcessTree {
 fn control_group(policy: &CommandPolicy, marker: &Marker) -> Result<Option<ControlGroup>, Error> {
     let Some(directory) = &policy.control_groups else { return Ok(None) };
     let made = ControlGroup::make(directory, format!("ripkit-{}", marker.0));
-    made.map(Some)
-        .map_err(|error| Error::io("make a control group in", &directory.to_string_lossy(), error))
+    made.map(Some).context("make a control group in", &directory.to_string_lossy())
 }

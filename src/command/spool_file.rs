@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::context::Call;
 use crate::error::Error;
 use ripkit_fs::os::{Dir, File, Kind};
-use ripkit_fs::{Access, RandomNames, Workspace, WorkspacePath};
+use ripkit_fs::{Access, IoResultExt, RandomNames, Workspace, WorkspacePath};
 
 /// Permissions of files that only the user needs to read.
 const PRIVATE: u32 = 0o600;
@@ -43,7 +43,7 @@ impl SpoolFile {
         let path = workspace.resolve(&format!("{directory}/{name}"), Access::Create)?;
         let (parent, name) = path.entry();
         let created = parent.create_file(name, PRIVATE);
-        let file = created.map_err(|error| Error::io("make", path.as_str(), error))?;
+        let file = created.context("make", path.as_str())?;
         Ok(SpoolFile { path, file, length: 0 })
     }
 
@@ -64,7 +64,7 @@ impl SpoolFile {
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.file.write_at(bytes, self.length);
         self.length += bytes.len() as u64;
-        written.map_err(|error| Error::io("write", self.path.as_str(), error))
+        written.context("write", self.path.as_str())
     }
 
     /// Removes the file.
@@ -97,7 +97,7 @@ pub(crate) fn make_ignored_directory(
     match parent.create_file(name, PRIVATE).and_then(|file| file.write_at(IGNORE_ALL, 0)) {
         // Created by another call meanwhile.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        written => written.map_err(|error| Error::io("write", path.as_str(), error)),
+        written => written.context("write", path.as_str()),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::context::{Call, Incomplete};
 use crate::error::Error;
 use crate::read::encoding::{CodeUnits, Encoding, LineEnding, Utf8Check};
 use ripkit_fs::os::{File, ReadBuffer};
-use ripkit_fs::{Version, VersionHasher, WorkspacePath};
+use ripkit_fs::{IoResultExt, Version, VersionHasher, WorkspacePath};
 
 /// Bytes of one read; even, so that a UTF-16 code unit is never split.
 pub(super) const BLOCK: usize = 256 * 1024;
@@ -251,20 +251,17 @@ pub(super) struct SourceFile<'a> {
 impl SourceFile<'_> {
     /// Reads at `offset` until the buffer is full or the file ends.
     pub(super) fn fill(&self, buffer: &mut [u8], offset: u64) -> Result<usize, Error> {
-        let read = self.file.read_full_at(buffer, offset);
-        read.map_err(|error| Error::io("read", self.path.as_str(), error))
+        self.file.read_full_at(buffer, offset).context("read", self.path.as_str())
     }
 
     /// Reads from its start, at most `limit` bytes.
     pub(super) fn read_up_to(&self, limit: usize) -> Result<Vec<u8>, Error> {
-        let read = self.file.read_up_to(limit);
-        read.map_err(|error| Error::io("read", self.path.as_str(), error))
+        self.file.read_up_to(limit).context("read", self.path.as_str())
     }
 
     /// The size and modification time of the file, which show whether it changed.
     pub(super) fn fingerprint(&self) -> Result<(u64, i128), Error> {
-        let stat = self.file.stat();
-        let stat = stat.map_err(|error| Error::io("examine", self.path.as_str(), error))?;
+        let stat = self.file.stat().context("examine", self.path.as_str())?;
         Ok((stat.size, stat.modified))
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::error::{Error, ErrorCode};
 use ripkit_fs::os::File;
-use ripkit_fs::{DirectoryEntry, Workspace, WorkspacePath, escape};
+use ripkit_fs::{DirectoryEntry, IoResultExt, Workspace, WorkspacePath, escape};
 
 /// A workspace with skills, and optionally a directory in it that links must not leave.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl SkillFile {
             return Err(Error::new(ErrorCode::InvalidPath, message));
         }
         let file = path.open_file()?;
-        let stat = file.stat().map_err(|reason| Error::io("examine", path.as_str(), reason))?;
+        let stat = file.stat().context("examine", path.as_str())?;
         if stat.size > MAX_SKILL_BYTES { Err(too_large(stat.size)) } else { Ok(SkillFile(file)) }
     }
 
@@ -144,8 +144,8 @@ impl Read for &SkillFile {
 /// `TOO_LARGE` over [`MAX_SKILL_BYTES`], and failures to read.
 pub(super) fn read_rest(reader: impl Read, path: &str) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
-    let read = reader.take(MAX_SKILL_BYTES + 1).read_to_end(&mut bytes);
-    let read = read.map_err(|reason| Error::io("read", path, reason))? as u64;
+    let read =
+        reader.take(MAX_SKILL_BYTES + 1).read_to_end(&mut bytes).context("read", path)? as u64;
     if read > MAX_SKILL_BYTES { Err(too_large(read).at(path)) } else { Ok(bytes) }
 }
 

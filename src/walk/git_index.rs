@@ -15,7 +15,7 @@ use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::walk::changed::ChangedFiles;
 use ripkit_fs::os::{Dir, Kind, Stat};
-use ripkit_fs::{Hint, Workspace, escape};
+use ripkit_fs::{Hint, IoResultExt, Workspace, escape};
 
 /// How large an index may be, and how much memory one of its tables may take.
 const MAX_INDEX_BYTES: usize = 256 << 20;
@@ -187,9 +187,8 @@ impl<'a> Repository<'a> {
         }
         // The time is that of the same file as the content, even if git writes a new one meanwhile.
         let file = index.open_file()?;
-        let failed = |error| Error::io("read", index.as_str(), error);
-        let stat = file.stat().map_err(failed)?;
-        let bytes = file.read_up_to(MAX_INDEX_BYTES + 1).map_err(failed)?;
+        let stat = file.stat().context("read", index.as_str())?;
+        let bytes = file.read_up_to(MAX_INDEX_BYTES + 1).context("read", index.as_str())?;
         if bytes.len() > MAX_INDEX_BYTES {
             let message = format!("{index} is larger than 256 MiB");
             return Err(Error::new(ErrorCode::TooLarge, message)

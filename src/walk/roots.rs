@@ -19,7 +19,7 @@ use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
 use crate::walk::selection::{Selection, SelectionLookup};
 use crate::walk::visitor::Batch;
 use ripkit_fs::os::{Dir, Kind, Volume};
-use ripkit_fs::{Access, Workspace, WorkspacePath, escape};
+use ripkit_fs::{Access, IoResultExt, Workspace, WorkspacePath, escape};
 
 /// How many of the exact files are prepared between two checks of the clock.
 const FILES_PER_CHECK: usize = 1024;
@@ -452,8 +452,7 @@ impl WalkRoot {
         };
         let (parent, name) = path.entry();
         let prefix: Arc<[u8]> = relative[..parent_len].into();
-        let opened =
-            parent.traverse(b".").map_err(|error| Error::io("open", path.as_str(), error))?;
+        let opened = parent.traverse(b".").context("open", path.as_str())?;
         let parent =
             DirHandle::hold(&OpenDir::new(opened, count), workspace.root_handle(), &prefix);
         Ok(WalkRoot {

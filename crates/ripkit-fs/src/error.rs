@@ -146,6 +146,30 @@ impl Error {
     }
 }
 
+/// Says what failed, and where, of a failure of the operating system.
+pub trait IoResultExt<T> {
+    /// The same with the error that [`Error::io`] makes.
+    ///
+    /// ```
+    /// use ripkit_fs::IoResultExt;
+    /// use std::io;
+    ///
+    /// let read: io::Result<()> = Err(io::ErrorKind::NotFound.into());
+    /// let error = read.context("read", "a.txt").unwrap_err();
+    /// assert!(error.to_string().starts_with("cannot read a.txt: "));
+    /// ```
+    ///
+    /// # Errors
+    /// That error.
+    fn context(self, action: &str, path: &str) -> Result<T, Error>;
+}
+
+impl<T> IoResultExt<T> for io::Result<T> {
+    fn context(self, action: &str, path: &str) -> Result<T, Error> {
+        self.map_err(|error| Error::io(action, path, error))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(&OwnNames))

@@ -78,6 +78,6 @@ mod workspace;
 struct Readme;
 
 pub use self::context::{Call, CallHandle, Cancel, Incomplete};
-pub use self::error::{Error, ErrorCode, MAX_MESSAGE_BYTES};
+pub use self::error::{Error, ErrorCode, IoResultExt, MAX_MESSAGE_BYTES};
 pub use self::hint::{Hint, HintNames, NextStep, OwnNames};
 pub use self::workspace::*;

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::hint::NextStep;
 use crate::os::{File, Kind, ReadBuffer, Stat, Volume};
 use crate::workspace::open_file::OpenFile;
@@ -44,15 +44,14 @@ impl CopySource {
         expected: Option<VersionToken>,
         call: &Call,
     ) -> Result<CopySource, Error> {
-        let failed = |error| Error::io("read", path.as_str(), error);
         if let Some(expected) = expected {
             let file = OpenFile::open_version(&path, expected, call)?;
             let stat = *file.stat();
             return Ok(CopySource { path, file: SourceFile::Locked(file), stat });
         }
         let (parent, name) = path.entry();
-        let file = parent.open_file(name).map_err(failed)?;
-        let stat = file.stat().map_err(failed)?;
+        let file = parent.open_file(name).context("read", path.as_str())?;
+        let stat = file.stat().context("read", path.as_str())?;
         if stat.kind != Kind::File {
             return Err(changed(&path, "it is not a file any more"));
         }

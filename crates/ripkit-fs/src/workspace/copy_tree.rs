@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::byte_path::joined;
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape::exact_path;
 use crate::os::Kind;
 use crate::workspace::commit::Transaction;
@@ -67,9 +67,7 @@ impl Workspace {
                 }
                 if found.kind == Kind::Link {
                     let (parent, name) = found.path.entry();
-                    let text = parent.read_link(name);
-                    let text =
-                        text.map_err(|error| Error::io("copy", found.path.as_str(), error))?;
+                    let text = parent.read_link(name).context("copy", found.path.as_str())?;
                     transaction.check_link(index, &text)?;
                     transaction.link(index, text);
                 } else {
@@ -101,7 +99,7 @@ fn list(
         }
         ControlFlow::Continue(())
     })
-    .map_err(|error| Error::io("list", directory.as_str(), error))?;
+    .context("list", directory.as_str())?;
     names.sort();
     if names.is_empty() {
         let (path, below) = (directory.clone(), below.to_vec());

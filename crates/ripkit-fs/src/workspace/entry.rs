@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::{Kind, Stat};
 use crate::workspace::{Workspace, WorkspacePath};
@@ -112,8 +112,7 @@ pub(super) fn list(workspace: &Workspace, directory: &WorkspacePath) -> Result<V
     }
     listed.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let (parent, own_name) = directory.entry();
-    let handle = parent.traverse(own_name);
-    let handle = handle.map_err(|error| Error::io("list", directory.as_str(), error))?;
+    let handle = parent.traverse(own_name).context("list", directory.as_str())?;
     let mut found = Vec::with_capacity(listed.len());
     for entry in listed {
         let mut size = None;

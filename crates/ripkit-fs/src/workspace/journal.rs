@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use crate::byte_path::split_name;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::{Dir, File, Identity, Kind, Stat};
 use crate::sync::lock;
@@ -403,9 +403,8 @@ pub(super) fn read(
         Origin::Foreign => return Ok(None),
     }
     let size = usize::try_from(stat.size).expect("its size is at most MAX_BYTES");
-    let text = file
-        .read_range(0, size, size)
-        .map_err(|error| Error::io("read", &workspace.journal_place().shown(), error))?;
+    let text =
+        file.read_range(0, size, size).context("read", &workspace.journal_place().shown())?;
     let mut records = Vec::new();
     for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match serde_json::from_slice(line) {

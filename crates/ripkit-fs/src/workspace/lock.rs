@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use crate::context::{Call, Incomplete};
-use crate::error::Error;
+use crate::error::{Error, IoResultExt};
 use crate::os::Identity;
 use crate::sync::lock;
 use crate::workspace::{Workspace, WorkspacePath};
@@ -27,7 +27,7 @@ impl LockKey {
     /// The key of an entry.
     pub(super) fn of(path: &WorkspacePath) -> Result<LockKey, Error> {
         let (parent, name) = path.entry();
-        let stat = parent.stat(b".").map_err(|error| Error::io("examine", path.as_str(), error))?;
+        let stat = parent.stat(b".").context("examine", path.as_str())?;
         Ok(LockKey { directory: stat.identity, name: name.to_vec() })
     }
 

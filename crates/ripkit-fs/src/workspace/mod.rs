@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 use crate::byte_path::as_path;
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::{self, Dir, Kind};
 use change::ChangeHooks;
@@ -179,7 +179,7 @@ impl Workspace {
         // The directory above the roots may not be writable.
         if let Some(first) = opened.first() {
             let journal = JournalPlace::of_root_elsewhere(workspace.root_handle(), first.root())
-                .map_err(|error| Error::io("examine", ".", error))?;
+                .context("examine", ".")?;
             Arc::make_mut(&mut workspace.0).journal = journal;
         }
         Ok(workspace)
@@ -258,9 +258,8 @@ impl Workspace {
         directory: impl AsRef<Path>,
     ) -> Result<Workspace, Error> {
         let shown = directory.as_ref().to_string_lossy().into_owned();
-        let failed = |error| Error::io("open the directory of the journal", &shown, error);
         let journal = JournalPlace::of_root_elsewhere(self.root_handle(), directory.as_ref());
-        let journal = journal.map_err(failed)?;
+        let journal = journal.context("open the directory of the journal", &shown)?;
         Arc::make_mut(&mut self.0).journal = journal;
         Ok(self)
     }
@@ -338,7 +337,7 @@ impl Workspace {
             // After every entry: a slow file system may need seconds for the next one.
             check(entries.len())
         });
-        listed.map_err(|error| Error::io("list", directory.as_str(), error))?;
+        listed.context("list", directory.as_str())?;
         Ok(entries)
     }
 

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::hint::NextStep;
 use crate::os::{Dir, File, Kind, Leased, ReadBuffer, Stat, Volume};
 use crate::workspace::WorkspacePath;
@@ -233,7 +233,7 @@ pub(super) fn check_writable(path: &WorkspacePath, file: &OpenFile) -> Result<()
             .with_hint("Ask for its permissions to be changed if it should be written."));
     }
     let (parent, name) = path.entry();
-    parent.check_writable(name).map_err(|error| Error::io("write", path.as_str(), error))
+    parent.check_writable(name).context("write", path.as_str())
 }
 
 /// Whether a file has exactly this content.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::byte_path::{joined, split_name};
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::hint::NextStep;
 use crate::os::{Dir, File, Identity, Kind, Stat};
@@ -135,7 +135,7 @@ impl WorkspacePath {
             return Err(Error::io("read", &self.text, io::ErrorKind::NotFound.into()));
         }
         let file = self.open_file()?;
-        let size = file.stat().map_err(|error| Error::io("read", &self.text, error))?.size;
+        let size = file.stat().context("read", &self.text)?.size;
         self.read_whole(&file, size, max_bytes, "read")
     }
 
@@ -160,8 +160,8 @@ impl WorkspacePath {
         }
         let expected = usize::try_from(size).unwrap_or(limit);
         // One byte over the limit shows that the file grew beyond it.
-        let content = file.read_range(0, limit.saturating_add(1), expected);
-        let content = content.map_err(|error| Error::io("read", &self.text, error))?;
+        let content =
+            file.read_range(0, limit.saturating_add(1), expected).context("read", &self.text)?;
         if content.len() > limit {
             return Err(too_large(content.len() as u64));
         }
@@ -215,7 +215,7 @@ impl WorkspacePath {
     /// # Errors
     /// `PERMISSION_DENIED`, `INVALID_PATH` if it is no directory by now, and the like.
     pub fn open_dir(&self) -> Result<Dir, Error> {
-        self.parent.open_dir(&self.name).map_err(|error| Error::io("list", &self.text, error))
+        self.parent.open_dir(&self.name).context("list", &self.text)
     }
 
     /// Bytes of a file in this directory; 0 if it vanished or its stat data cannot be read.
@@ -229,7 +229,7 @@ impl WorkspacePath {
     /// # Errors
     /// `PERMISSION_DENIED`, `INVALID_PATH` if it is no directory by now, and the like.
     pub fn enter(&self) -> Result<Dir, Error> {
-        self.parent.traverse(&self.name).map_err(|error| Error::io("enter", &self.text, error))
+        self.parent.traverse(&self.name).context("enter", &self.text)
     }
 
     /// Opens it for reading. Only a regular file is opened, and opening never blocks.
@@ -239,10 +239,9 @@ impl WorkspacePath {
     /// like.
     pub fn open_file(&self) -> Result<File, Error> {
         self.check_regular(self.kind())?;
-        let failed = |error| Error::io("read", &self.text, error);
-        let file = self.parent.open_file(&self.name).map_err(failed)?;
+        let file = self.parent.open_file(&self.name).context("read", &self.text)?;
         // Another entry may have taken the name since it was resolved.
-        self.check_regular(Some(file.stat().map_err(failed)?.kind))?;
+        self.check_regular(Some(file.stat().context("read", &self.text)?.kind))?;
         Ok(file)
     }
 
@@ -268,7 +267,7 @@ impl WorkspacePath {
             return self.open_dir().map(drop);
         }
         let opened = self.parent.open_file(&self.name);
-        opened.map(drop).map_err(|error| Error::io("open", &self.text, error))
+        opened.map(drop).context("open", &self.text)
     }
 }
 

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::hint::{Hint, NextStep};
 use crate::names as confusable;
@@ -375,7 +375,7 @@ impl PathNames {
         if !workspace.0.policy.is_relaxed() {
             return Err(outside(text, workspace));
         }
-        let start = Dir::root_of_host().map_err(|error| Error::io("open", text, error))?;
+        let start = Dir::root_of_host().context("open", text)?;
         let base = if absolute { Vec::new() } else { names_of(&workspace.0.canonical) };
         // `..` at the root of the file system stays there, as it does everywhere.
         let list = normalise(&base, bytes, true).expect("nothing leads above it");

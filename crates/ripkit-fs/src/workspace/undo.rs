@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::File;
 use crate::workspace::change_log::{After, Before, Kept, Log, LoggedChange, LoggedStep};
@@ -146,8 +146,10 @@ impl<'a> Undo<'a> {
                 (Before::File { kept, .. }, After::Nothing | After::Entry(_)) => {
                     self.check_entry(index, &change.after)?;
                     let path = self.transaction.path(index).to_owned();
-                    let source = self.log.source(self.workspace, self.step, kept);
-                    let source = source.map_err(|error| Error::io("restore", &path, error))?;
+                    let source = self
+                        .log
+                        .source(self.workspace, self.step, kept)
+                        .context("restore", &path)?;
                     self.transaction.restore(index, source);
                 }
                 (Before::Link { text, .. }, After::Nothing | After::Entry(_)) => {
@@ -181,13 +183,12 @@ impl<'a> Undo<'a> {
         let now = self
             .content_now(index, call)?
             .ok_or_else(|| changed_since(&path, self.step.number()))?;
-        let failed = |error| Error::io("restore", &path, error);
-        let old = self.log.read(self.workspace, self.step, kept).map_err(failed)?;
+        let old = self.log.read(self.workspace, self.step, kept).context("restore", &path)?;
         if Version::of(&now) == version {
             return Ok(Some(old.into_owned()));
         }
         let base = self.log.content_after(self.workspace, self.step, (&old, after));
-        let merged = match base.map_err(failed)? {
+        let merged = match base.context("restore", &path)? {
             Some(base) => merge(&base, &now, &old),
             None => Err(Vec::new()),
         };
@@ -314,7 +315,7 @@ fn restored_tree(
     let (parent, name) = path.entry();
     let now = RemovedTree::stored(parent, name.to_vec());
     let now = now.map_err(|why| cannot_be_undone(path.as_str(), why))?.survey();
-    match now.map_err(|error| Error::io("examine", path.as_str(), error))? {
+    match now.context("examine", path.as_str())? {
         (now, _) if now == version => Ok(checked),
         _ => Err(changed_since(path.as_str(), number)),
     }

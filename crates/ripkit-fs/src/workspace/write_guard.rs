@@ -1,7 +1,7 @@
 //! The exclusive right to change or create one file.
 
 use crate::context::Call;
-use crate::error::Error;
+use crate::error::{Error, IoResultExt};
 use crate::workspace::commit::Transaction;
 use crate::workspace::path::{exists, gone};
 use crate::workspace::{Access, Expected, Workspace, WorkspacePath};
@@ -54,8 +54,7 @@ impl WriteGuard {
     /// Failures to read.
     pub fn beginning(&self, limit: usize) -> Result<Vec<u8>, Error> {
         let (path, Some(file)) = self.0.opened(0) else { return Ok(Vec::new()) };
-        let read = file.file().read_range(0, limit, limit);
-        read.map_err(|error| Error::io("read", path.as_str(), error))
+        file.file().read_range(0, limit, limit).context("read", path.as_str())
     }
 
     /// What [`WriteGuard::read`] read; `None` if the file does not exist.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::byte_path::joined;
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::{Dir, Identity, Lease, Leased, Rename as Onto, Stat};
 use crate::workspace::change_log::Draft;
@@ -77,8 +77,7 @@ impl<'a> Committing<'a> {
                     entry.seen.and_then(|seen| Some(seen.stat()?.identity))
                 }
                 Staged::Restore(old) => {
-                    let stat = old.stat();
-                    let stat = stat.map_err(|error| Error::io("examine", &entry.text, error))?;
+                    let stat = old.stat().context("examine", &entry.text)?;
                     Some(stat.identity)
                 }
                 _ => None,
@@ -137,8 +136,9 @@ impl<'a> Committing<'a> {
             let dir = path.entry().0;
             // Where names cannot be exchanged, another one has come out.
             let Ok(file) = dir.open_file(out.0.name()) else { continue };
-            let failed = |error| Error::io("examine", path.as_str(), error);
-            let (stat, Some(seen)) = (file.stat().map_err(failed)?, step.seen.stat()) else {
+            let (stat, Some(seen)) =
+                (file.stat().context("examine", path.as_str())?, step.seen.stat())
+            else {
                 continue;
             };
             if out.1.is_some_and(|new| new.is_of(Some(&stat))) {
@@ -162,8 +162,7 @@ impl<'a> Committing<'a> {
             let path = entry.place(self.workspace())?;
             let dir = path.entry().0;
             if self.is_journaled() {
-                let stat = dir.stat(b".");
-                let stat = stat.map_err(|error| Error::io("examine", &entry.text, error))?;
+                let stat = dir.stat(b".").context("examine", &entry.text)?;
                 self.journal.append_directory(directory, stat.identity)?;
             } else {
                 self.journal.keep_directory(directory, dir);
@@ -199,12 +198,11 @@ impl<'a> Committing<'a> {
             Action::Link(text) => {
                 let made = parent.make_link(text, name);
                 made.map_err(|error| not_created(step.entry, &path, error))?;
-                let failed = |error| Error::io("examine", path.as_str(), error);
                 let made = parent.stat(name).inspect_err(|_| {
                     // Without its identity it could not be removed safely later.
                     let _ = parent.remove_file(name);
                 });
-                let new = (&made.map_err(failed)?).into();
+                let new = (&made.context("examine", path.as_str())?).into();
                 let (path, temp) = (step.entry.recorded(), step.entry.beside(&random_name()));
                 self.journal.append(Record::Temp { path: temp.clone() })?;
                 self.journal.append(Record::Create { path, temp, new })
@@ -214,8 +212,7 @@ impl<'a> Committing<'a> {
                 if self.transaction.is_observed() {
                     self.check_seen(&path, step.seen, step.facts)?;
                 }
-                let removed = parent.remove_file(name);
-                removed.map_err(|error| Error::io("delete", path.as_str(), error))
+                parent.remove_file(name).context("delete", path.as_str())
             }
             Action::Directory => self.change_directory(step, &path, committed),
         }
@@ -330,12 +327,11 @@ impl<'a> Committing<'a> {
         path: &WorkspacePath,
         committed: &mut Committed,
     ) -> Result<(), Error> {
-        let failed = |error| Error::io("write", path.as_str(), error);
         let content = step.content.expect("an overwritten file has new content");
-        let content = content.load().map_err(failed)?;
+        let content = content.load().context("write", path.as_str())?;
         if let Some(old) = step.open_file() {
             let (parent, name) = path.entry();
-            let writable = parent.open_to_write(name).map_err(failed)?;
+            let writable = parent.open_to_write(name).context("write", path.as_str())?;
             let files = (old, &writable);
             let new = (&*content, step.entry.mode);
             let note = in_place::write(path, files, new, self.durability(), self.call)?;
@@ -457,10 +453,7 @@ impl<'a> Committing<'a> {
     ) -> Result<(), Error> {
         let (parent, name) = path.entry();
         match &step.entry.change {
-            Staged::RemoveDirectory => {
-                let removed = parent.remove_dir(name);
-                removed.map_err(|error| Error::io("remove", path.as_str(), error))
-            }
+            Staged::RemoveDirectory => parent.remove_dir(name).context("remove", path.as_str()),
             Staged::RemoveTree(tree) => {
                 let keep = match (&step.kept, self.draft) {
                     (Some((dir, name)), _) => Keep::At(dir, name),
@@ -499,8 +492,7 @@ impl<'a> Committing<'a> {
         facts: Facts,
     ) -> Result<(), Error> {
         let (parent, name) = path.entry();
-        let now = entry_at(parent, name);
-        let now = now.map_err(|error| Error::io("examine", path.as_str(), error))?;
+        let now = entry_at(parent, name).context("examine", path.as_str())?;
         match (now, seen) {
             (None, Seen::Nothing) => Ok(()),
             (None, Seen::Entry { .. }) => Err(gone(path)),
@@ -539,10 +531,7 @@ impl<'a> Committing<'a> {
             entries.iter().map(|entry| (directory(&entry.relative), entry)).collect();
         let mut synced = directories.into_values().try_for_each(|entry| {
             let path = entry.place(self.workspace())?;
-            path.entry()
-                .0
-                .sync()
-                .map_err(|error| Error::io("sync the directory of", &entry.text, error))
+            path.entry().0.sync().context("sync the directory of", &entry.text)
         });
         if self.durability() == Durability::Full {
             synced = synced.and_then(|()| {
@@ -603,12 +592,11 @@ fn check_moved(
     path: &WorkspacePath,
     (dir, name): (&Dir, &[u8]),
 ) -> Result<(), Error> {
-    let failed = |error| Error::io("move", path.as_str(), error);
     let is_it = match (step.open_file(), step.seen.stat()) {
-        (Some(file), _) => file.is_at(dir, name).map_err(failed)?,
+        (Some(file), _) => file.is_at(dir, name).context("move", path.as_str())?,
         (None, Some(seen)) => {
             let facts = if step.facts == Facts::All { Facts::OfContent } else { step.facts };
-            facts.are_same(&dir.stat(name).map_err(failed)?, seen)
+            facts.are_same(&dir.stat(name).context("move", path.as_str())?, seen)
         }
         (None, None) => true,
     };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::byte_path::split_name;
-use crate::error::Error;
+use crate::error::{Error, IoResultExt};
 use crate::os::{Identity, Kind, Stat};
 use crate::workspace::change_log::ModeChange;
 use crate::workspace::commit::stored_content::StoredContent;
@@ -180,8 +180,7 @@ impl Entry {
     }
 
     pub(super) fn reopened(&self, workspace: &Workspace) -> Result<WorkspacePath, Error> {
-        let opened = WorkspacePath::reopen(workspace, &self.relative);
-        opened.map_err(|error| Error::io("open", &self.text, error))
+        WorkspacePath::reopen(workspace, &self.relative).context("open", &self.text)
     }
 
     /// What was at the path, as the last one who looked saw it.

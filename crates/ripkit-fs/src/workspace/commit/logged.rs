@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::byte_path::joined;
 use crate::context::Call;
-use crate::error::Error;
+use crate::error::{Error, IoResultExt};
 use crate::escape;
 use crate::os::Kind;
 use crate::sync::lock;
@@ -100,8 +100,7 @@ impl<'a> Committing<'a> {
             Staged::None | Staged::MakeDirectory => ((Before::Nothing, After::Nothing), None),
             Staged::Write(content) => match superseded {
                 Some(before) => {
-                    let failed = |error| Error::io("read", &step.entry.text, error);
-                    let version = Version::of(&content.load().map_err(failed)?);
+                    let version = Version::of(&content.load().context("read", &step.entry.text)?);
                     ((before, After::Content { version, replaced: None }), None)
                 }
                 None => (self.replaced(draft, step, content)?, None),
@@ -113,8 +112,7 @@ impl<'a> Committing<'a> {
             Staged::RemoveDirectory => ((Before::EmptyDirectory, After::Nothing), None),
             Staged::RemoveTree(_) => ((self.removed_tree(draft, step)?, After::Nothing), None),
             Staged::RestoreTree(tree) => {
-                let failed = |error| Error::io("examine", &step.entry.text, error);
-                let (version, _) = tree.survey().map_err(failed)?;
+                let (version, _) = tree.survey().context("examine", &step.entry.text)?;
                 ((Before::Nothing, After::Tree(version)), None)
             }
             Staged::Rename(Rename { tree: Some(_), .. }) => {
@@ -145,8 +143,7 @@ impl<'a> Committing<'a> {
         step: &Prepared<'a>,
         new: &StoredContent,
     ) -> Result<Sides, Error> {
-        let failed = |error| Error::io("read", &step.entry.text, error);
-        let new = new.load().map_err(failed)?;
+        let new = new.load().context("read", &step.entry.text)?;
         let version = Version::of(&new);
         let unknown = After::Content { version, replaced: None };
         let Seen::Entry { stat, .. } = step.seen else { return Ok((Before::Nothing, unknown)) };
@@ -182,14 +179,13 @@ impl<'a> Committing<'a> {
 
     /// A file or link that is removed.
     fn removed(&self, draft: &mut Draft, step: &mut Prepared<'a>) -> Result<Sides, Error> {
-        let failed = |error| Error::io("open", &step.entry.text, error);
         let Seen::Entry { stat, racy_version } = step.seen else {
             return Ok((Before::Nothing, After::Nothing));
         };
         let (path, mark) = (step.entry.place(self.workspace())?, FileMark::from(&stat));
         let (parent, name) = path.entry();
         if stat.kind == Kind::Link {
-            let text = parent.read_link(name).map_err(failed)?;
+            let text = parent.read_link(name).context("open", &step.entry.text)?;
             return Ok((Before::Link { text, mark }, After::Nothing));
         }
         let kept = if draft.is_failed() {

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::byte_path::split_name;
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::{Dir, Identity, Kind};
 use crate::workspace::change_log::{Draft, LoggedStep};
@@ -355,7 +355,7 @@ impl Transaction {
         self.mark(index)?;
         let (parent, name) = path.entry();
         let text = parent.read_link(name);
-        text.map(Some).map_err(|error| Error::io("read", path.as_str(), error))
+        text.map(Some).context("read", path.as_str())
     }
 
     /// Refuses the text of a new link that leads out of the root, or that may once others exist.
@@ -529,7 +529,7 @@ impl Transaction {
     fn store(&mut self, index: usize, content: Cow<'_, [u8]>) -> Result<StoredContent, Error> {
         let stored = self.store.keep(&self.workspace, content);
         let text = self.path(index);
-        stored.map_err(|error| Error::io("keep the content of", text, error))
+        stored.context("keep the content of", text)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::byte_path::joined;
 use crate::context::Call;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::Kind;
 use crate::sync::lock;
@@ -120,10 +120,10 @@ impl Transaction {
     ) -> Result<(), Error> {
         for entry in &self.entries {
             let load = |content: Option<&StoredContent>| match content {
-                Some(content) if shows.content => {
-                    let loaded = content.load().map(|content| Some(content.into_owned()));
-                    loaded.map_err(|error| Error::io("read", &entry.text, error))
-                }
+                Some(content) if shows.content => content
+                    .load()
+                    .map(|content| Some(content.into_owned()))
+                    .context("read", &entry.text),
                 _ => Ok(None),
             };
             // Of a file that is restored or copied, it is the new one.

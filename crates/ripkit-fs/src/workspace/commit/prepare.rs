@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::os::{Dir, File, Kind, Leased};
 use crate::sync::lock as lock_mutex;
 use crate::workspace::WorkspacePath;
@@ -214,7 +214,7 @@ impl<'a> Committing<'a> {
         content: &StoredContent,
     ) -> Result<Prepared<'a>, Error> {
         let path = entry.place(self.workspace())?;
-        let loaded = content.load().map_err(|error| Error::io("read", &entry.text, error))?;
+        let loaded = content.load().context("read", &entry.text)?;
         self.prepare_new(entry, &path, entry.mode.unwrap_or(NEW_FILE), |temp| {
             temp.write_at(&loaded, 0).map(|()| Vec::new()).map_err(NotWritten::Io)
         })
@@ -327,7 +327,7 @@ impl<'a> Committing<'a> {
         old: &OpenFile,
         content: &'a StoredContent,
     ) -> Result<Prepared<'a>, Error> {
-        let loaded = content.load().map_err(|error| Error::io("read", &target.text, error))?;
+        let loaded = content.load().context("read", &target.text)?;
         let temp = self.write_temp(target, dir, PRIVATE, |temp| {
             temp.write_at(&loaded, 0)?;
             let lost = temp.copy_attributes(old.file())?;
@@ -437,7 +437,7 @@ impl<'a> Committing<'a> {
         let temp = entry.beside(&name);
         self.journal.append(Record::Temp { path: temp.clone() })?;
         let made = dir.make_link(text, &name).and_then(|()| dir.stat(&name));
-        let stat = made.map_err(|error| Error::io("write", path.as_str(), error))?;
+        let stat = made.context("write", path.as_str())?;
         let record = Record::Create { path: entry.recorded(), temp, new: (&stat).into() };
         Ok(Prepared::new(entry, Action::Recorded(record)))
     }
@@ -488,9 +488,8 @@ impl<'a> Committing<'a> {
         };
         let Seen::Entry { stat, .. } = seen else { return Err(gone(&path)) };
         let (to_dir, _) = place.entry();
-        let failed = |error| Error::io("move", path.as_str(), error);
         if rename.content.is_some() || self.is_journaled() {
-            let device = to_dir.stat(b".").map_err(failed)?.identity.device;
+            let device = to_dir.stat(b".").context("move", path.as_str())?.identity.device;
             if device != stat.identity.device {
                 return self.prepare_far_rename(entry, rename);
             }
@@ -523,15 +522,14 @@ impl<'a> Committing<'a> {
         let to = &self.transaction.entries[rename.to];
         let (path, place) = (entry.place(self.workspace())?, to.place(self.workspace())?);
         let seen = entry.seen_at(&path)?;
-        let failed = |error| Error::io("move", path.as_str(), error);
         if seen.stat().is_some_and(|stat| stat.kind == Kind::Link) {
             let (parent, name) = path.entry();
-            let text = parent.read_link(name).map_err(failed)?;
+            let text = parent.read_link(name).context("move", path.as_str())?;
             return Ok(vec![self.prepare_link(to, &text)?, self.prepare_removal(entry, None)?]);
         }
         let old = self.open_seen(entry, &path, seen, Facts::All)?;
         let content = rename.content.as_ref().map(StoredContent::load);
-        let content = content.transpose().map_err(failed)?;
+        let content = content.transpose().context("move", path.as_str())?;
         let created = self.prepare_new(to, &place, PRIVATE, |temp| {
             match &content {
                 Some(content) => temp.write_at(content, 0)?,
