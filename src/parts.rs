@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ripkit_fs::byte_path::recorded;
 use ripkit_fs::{Error, ErrorCode, Incomplete};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -125,28 +126,26 @@ pub(crate) enum PartRole {
     Merges(Arc<Parts>),
 }
 
-/// Bytes that are text nearly always, and are written as text then.
-pub(crate) mod text_or_bytes {
+/// Bytes as they are recorded.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct RecordedBytes(#[serde(with = "recorded")] pub(crate) Vec<u8>);
+
+/// A hint is recorded as its text, with the names that tools and arguments have here.
+pub(crate) mod hint_text {
+    use ripkit_fs::{Hint, OwnNames};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Read {
-        Text(String),
-        Bytes(Vec<u8>),
+    #[expect(clippy::ref_option, reason = "it is what serde calls")]
+    pub(crate) fn serialize<S: Serializer>(
+        hint: &Option<Hint>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        hint.as_ref().and_then(|hint| hint.text(&OwnNames)).serialize(serializer)
     }
 
-    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => text.serialize(serializer),
-            Err(_) => bytes.serialize(serializer),
-        }
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        Ok(match Read::deserialize(from)? {
-            Read::Text(text) => text.into_bytes(),
-            Read::Bytes(bytes) => bytes,
-        })
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Hint>, D::Error> {
+        Ok(Option::<String>::deserialize(from)?.map(Hint::from))
     }
 }

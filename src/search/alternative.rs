@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::parts::hint_text;
 use crate::text_format::{Syntax, TextFormat};
 use ripkit_fs::{Hint, escape};
 
@@ -151,42 +152,30 @@ impl Alternative {
     }
 }
 
-/// [`NoFiles`] as a part of a tree records it.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) struct RecordedNoFiles {
-    argument: String,
-    closest: Option<String>,
-}
-
-impl RecordedNoFiles {
-    pub(super) fn of(no_files: &NoFiles) -> RecordedNoFiles {
-        let closest = no_files.closest(&TextFormat::default());
-        RecordedNoFiles { argument: no_files.argument.to_owned(), closest }
-    }
-
-    /// The same of a search with these globs to include, globs to exclude and file types.
-    pub(super) fn of_options(self, [include, exclude, file_types]: &[Vec<String>; 3]) -> NoFiles {
-        let (argument, values) = match self.argument.as_str() {
-            "include" => ("include", include),
-            "exclude" => ("exclude", exclude),
-            _ => ("file_type", file_types),
-        };
-        NoFiles::new(argument, values, self.closest.map(Hint::from))
-    }
-}
-
 /// Says that a filter let no file pass, and what exists instead.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct NoFiles {
-    argument: &'static str,
+    argument: String,
+    #[serde(skip)]
     values: Vec<String>,
+    #[serde(with = "hint_text")]
     closest: Option<Hint>,
 }
 
 impl NoFiles {
     /// No file passes these values of an argument; `closest` is what exists instead.
-    pub(super) fn new(argument: &'static str, values: &[String], closest: Option<Hint>) -> NoFiles {
-        NoFiles { argument, values: values.to_vec(), closest }
+    pub(super) fn new(argument: &str, values: &[String], closest: Option<Hint>) -> NoFiles {
+        NoFiles { argument: argument.to_owned(), values: values.to_vec(), closest }
+    }
+
+    /// The same of a search with these globs to include, globs to exclude and file types.
+    pub(super) fn of_options(self, [include, exclude, file_types]: &[Vec<String>; 3]) -> NoFiles {
+        let values = match self.argument.as_str() {
+            "include" => include,
+            "exclude" => exclude,
+            _ => file_types,
+        };
+        NoFiles { values: values.clone(), ..self }
     }
 
     /// Leaves out what exists instead.
@@ -196,11 +185,11 @@ impl NoFiles {
 
     /// The clause that follows on "No matches found".
     pub(super) fn reason(&self, format: &TextFormat) -> String {
-        let name = format.argument_name(self.argument);
+        let name = format.argument_name(&self.argument);
         let shown =
             self.values.iter().map(|value| format!("`{}`", escape::display_path(value.as_bytes())));
         let shown = shown.collect::<Vec<_>>().join(", ");
-        match self.argument {
+        match self.argument.as_str() {
             "exclude" => format!("{name} {shown} leaves out every file"),
             _ => format!("no file matches {name} {shown}"),
         }

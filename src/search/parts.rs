@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::Sort;
 use crate::context::{Call, Incomplete};
 use crate::output::{IndexUse, RecordedStats, ScanStats};
-use crate::parts::{Parts, Recorder, text_or_bytes};
-use crate::search::alternative::{Alternative, RecordedNoFiles};
+use crate::parts::{Parts, RecordedBytes, Recorder};
+use crate::search::alternative::{Alternative, NoFiles};
 use crate::search::lines::{FileMatches, RecordedFile};
 use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
@@ -43,7 +43,7 @@ struct RecordedBatch {
     #[serde(with = "RecordedStats")]
     stats: ScanStats,
     files: Vec<RecordedMatches>,
-    searched_up_to: Option<RecordedPath>,
+    searched_up_to: Option<RecordedBytes>,
     interrupted: bool,
     partial: bool,
     gap: bool,
@@ -53,16 +53,6 @@ struct RecordedBatch {
 
 #[derive(Debug, Deserialize, Serialize)]
 struct RecordedMatches(#[serde(with = "RecordedFile")] FileMatches);
-
-#[derive(Debug, Deserialize, Serialize)]
-struct RecordedPath(#[serde(with = "text_or_bytes")] Vec<u8>);
-
-/// What a search without matches says of it.
-#[derive(Deserialize, Serialize)]
-struct Explained {
-    alternatives: Vec<Alternative>,
-    no_files: Option<RecordedNoFiles>,
-}
 
 /// What a report gets, as it is recorded.
 #[derive(Debug, Default)]
@@ -111,7 +101,7 @@ impl Recording {
         batch.stats.absorb(found.stats.clone());
         batch.files.extend(found.files.iter().cloned().map(RecordedMatches));
         let path = found.searched_up_to.as_ref().and_then(EntryRef::path);
-        batch.searched_up_to = path.map(RecordedPath).or(batch.searched_up_to.take());
+        batch.searched_up_to = path.map(RecordedBytes).or(batch.searched_up_to.take());
         (batch.interrupted, batch.partial) = (found.interrupted, found.partial);
         self.is_closed = !found.files.is_empty() || found.interrupted;
     }
@@ -141,7 +131,7 @@ impl RecordedBatch {
         let mut found = BatchMatches::default();
         found.files = self.files.into_iter().map(|RecordedMatches(file)| file).collect();
         found.searched_up_to =
-            self.searched_up_to.map(|RecordedPath(path)| EntryRef::of_path(&path));
+            self.searched_up_to.map(|RecordedBytes(path)| EntryRef::of_path(&path));
         (found.interrupted, found.partial) = (self.interrupted, self.partial);
         builder.results(found)?;
         if self.gap {
@@ -264,20 +254,17 @@ pub(super) fn reading(parts: &Parts) -> Option<RepairedGlobs> {
 /// Records what a search without matches says of it.
 pub(super) fn record_explanation(call: &Call, report: &SearchOutput) {
     if let Some(recorder) = call.recorder() {
-        let alternatives = report.alternatives.clone();
-        let no_files = report.no_files.as_ref().map(RecordedNoFiles::of);
-        recorder.add(EXPLAINED, &Explained { alternatives, no_files });
+        recorder.add(EXPLAINED, &(&report.alternatives, &report.no_files));
     }
 }
 
 /// Says of a search without matches what the parts say of it. That no file passes a filter holds if
 /// it does in all of them.
 pub(super) fn explain(parts: &Parts, options: &SearchOptions, report: &mut SearchOutput) {
-    let said: Vec<Explained> =
-        parts.found(EXPLAINED).filter_map(|(_, found)| found.ok().flatten()).collect();
-    let is_everywhere = said.iter().all(|said| said.no_files.is_some());
-    let found: Vec<_> = said.iter().flat_map(|said| said.alternatives.clone()).collect();
-    let no_files = said.into_iter().find_map(|said| said.no_files).filter(|_| is_everywhere);
+    let said = parts.found(EXPLAINED).filter_map(|(_, found)| found.ok().flatten());
+    let (found, no_files): (Vec<Vec<Alternative>>, Vec<Option<NoFiles>>) = said.unzip();
+    let is_everywhere = no_files.iter().all(Option::is_some);
+    let no_files = no_files.into_iter().flatten().next().filter(|_| is_everywhere);
     let no_files = no_files.map(|found| found.of_options(options.walk.filter.arguments()));
-    report.explain(no_files, &found);
+    report.explain(no_files, &found.concat());
 }

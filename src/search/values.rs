@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::parts::text_or_bytes;
+use crate::parts::RecordedBytes;
 
 /// The maximum memory for distinct texts, in bytes.
 const MAX_BYTES: usize = 20 << 20;
@@ -39,15 +39,12 @@ pub(super) struct ValueCounts {
 
 /// The counts as a part of a tree records them.
 #[derive(Deserialize, Serialize)]
-struct RecordedCounts(Vec<(RecordedText, u64)>, u64);
-
-#[derive(Deserialize, Serialize)]
-struct RecordedText(#[serde(with = "text_or_bytes")] Vec<u8>);
+struct RecordedCounts(Vec<(RecordedBytes, u64)>, u64);
 
 impl From<RecordedCounts> for ValueCounts {
     fn from(RecordedCounts(counts, uncounted): RecordedCounts) -> ValueCounts {
         let mut all = ValueCounts::default();
-        for (RecordedText(value), count) in counts {
+        for (RecordedBytes(value), count) in counts {
             all.add(&value, count);
         }
         ValueCounts { total: all.total + uncounted, uncounted: all.uncounted + uncounted, ..all }
@@ -58,7 +55,7 @@ impl From<ValueCounts> for RecordedCounts {
     fn from(all: ValueCounts) -> RecordedCounts {
         let uncounted = all.uncounted;
         let counts = all.sorted().into_iter();
-        let counts = counts.map(|(value, count)| (RecordedText(value.into()), count));
+        let counts = counts.map(|(value, count)| (RecordedBytes(value.into()), count));
         RecordedCounts(counts.collect(), uncounted)
     }
 }

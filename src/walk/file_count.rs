@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
 use crate::pool::lock;
 use crate::walk::directory::DirectoryReport;
@@ -24,7 +26,7 @@ const MIN_ENTRIES: u64 = 100;
 pub(super) const MAX_COUNT_BYTES: usize = " (more than 100000 files)".len();
 
 /// How many files lie below a directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct FileCount {
     pub(crate) files: u64,
     /// Whether more files may be there than were counted.

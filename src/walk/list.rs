@@ -6,10 +6,12 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use crate::context::Incomplete;
 use crate::error::Error;
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
-use crate::output::{COUNTING_TIME, ScanStats, Truncation};
+use crate::output::{COUNTING_TIME, RecordedStats, ScanStats, Truncation};
 use crate::pool::lock;
 use crate::walk::changed::ChangedFiles;
 use crate::walk::cursor::Cursor;
@@ -23,6 +25,7 @@ use crate::walk::scope::Scope;
 use crate::walk::selection::UnopenedFiles;
 use crate::walk::visitor::Batch;
 use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
+use ripkit_fs::byte_path::recorded;
 use ripkit_fs::escape;
 use ripkit_fs::os::Kind;
 
@@ -91,9 +94,10 @@ impl ListOptions {
 }
 
 /// An entry of a listing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ListEntry {
     /// The path in the workspace; a directory's ends in `/`.
+    #[serde(with = "recorded")]
     pub(crate) path: Vec<u8>,
     /// The time of the last change in nanoseconds, where the order is by time.
     pub(crate) modified: Option<i128>,
@@ -121,7 +125,7 @@ fn total(entries: &[ListEntry]) -> u64 {
 }
 
 /// The result of a listing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct ListReport {
     pub(crate) entries: Vec<ListEntry>,
     /// How many entries were found, listed or not, without directories at the depth limit, and in
@@ -130,6 +134,7 @@ pub(crate) struct ListReport {
     /// Whether there may be more than that.
     pub(crate) at_least: bool,
     /// Where they are, if there are many and the first of them were cut.
+    #[serde(skip)]
     pub(crate) directories: Vec<FoldedDirectory>,
     /// The sums of which these are made; none if the entries at a depth limit were not counted.
     pub(crate) by_directory: Option<Fold>,
@@ -137,9 +142,11 @@ pub(crate) struct ListReport {
     pub(crate) truncation: Option<Truncation>,
     /// Where to go on.
     pub(crate) cursor: Option<Cursor>,
+    #[serde(with = "RecordedStats")]
     pub(crate) stats: ScanStats,
     pub(crate) incomplete: Option<Incomplete>,
     /// What ignore rules and hidden names left out, at most [`MAX_SKIPPED_ENTRIES`].
+    #[serde(skip)]
     pub(crate) skipped_entries: Vec<SkippedEntry>,
 }
 

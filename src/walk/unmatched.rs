@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Error;
+use crate::parts::hint_text;
 use crate::walk::directory::SkippedEntry;
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
@@ -260,7 +263,7 @@ fn last_name(path: &[u8]) -> &[u8] {
 }
 
 /// Entries that a listing would have had but for an ignore rule or a hidden name.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct LeftOut {
     /// The first of them.
     pub(crate) paths: Vec<Vec<u8>>,
@@ -271,11 +274,12 @@ pub(crate) struct LeftOut {
 }
 
 /// What is said of a listing that found nothing.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct EmptyListing {
     /// Sentences on globs that were read differently.
     pub(crate) notes: Vec<String>,
     pub(crate) left_out: Option<LeftOut>,
+    #[serde(with = "hint_text")]
     pub(crate) closest: Option<Hint>,
 }
 
@@ -292,7 +296,7 @@ pub(crate) fn list(
     }
     let listed = list_or_explain(scope, (globs, exclude), &first, options)?;
     if let Some(recorder) = scope.call().recorder() {
-        parts::record(recorder, (&listed.0, &listed.1));
+        parts::record(recorder, &listed);
     }
     Ok(listed)
 }

@@ -33,3 +33,38 @@ pub fn as_path(bytes: &[u8]) -> Cow<'_, Path> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     Path::new(OsStr::new(&text)).to_path_buf().into()
 }
+
+/// Bytes in a format of serde: nearly always they are text, and are written as text then. For
+/// `#[serde(with = "...")]`.
+pub mod recorded {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Read {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    /// Writes text, or else a list of numbers.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.serialize(serializer),
+            Err(_) => bytes.serialize(serializer),
+        }
+    }
+
+    /// Reads what [`serialize`] writes.
+    ///
+    /// # Errors
+    /// Those of the deserializer, and for anything else.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        Ok(match Read::deserialize(from)? {
+            Read::Text(text) => text.into_bytes(),
+            Read::Bytes(bytes) => bytes,
+        })
+    }
+}

@@ -23,14 +23,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_path::joined;
+use crate::byte_path::{joined, recorded};
 use crate::context::Call;
 use crate::error::{Error, ErrorCode};
 use crate::escape;
 use crate::os::{Dir, File, Kind, Stat};
 use crate::workspace::change_kind::ChangeKind;
 use crate::workspace::file_mark::FileMark;
-use crate::workspace::journal::RecordedPath;
 use crate::workspace::restore::{RemovedTree, Source, is_restorable};
 use crate::workspace::{Durability, MAX_FILE_BYTES, Version, Workspace, WorkspacePath};
 use disk::{DiskDraft, DiskLog};
@@ -252,21 +251,6 @@ pub(super) enum KeptTree {
     Open(Arc<RemovedTree>),
     /// The directory beside the record, with this number.
     Beside(u32),
-}
-
-/// Paths as text, where they are UTF-8.
-mod recorded {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::RecordedPath;
-
-    pub(super) fn serialize<S: Serializer>(path: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        RecordedPath::new(path.to_vec()).serialize(to)
-    }
-
-    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
-        RecordedPath::deserialize(from).map(|path| path.bytes().to_vec())
-    }
 }
 
 impl Before {

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use crate::byte_path::split_name;
+use crate::byte_path::{recorded, split_name};
 use crate::error::{Error, ErrorCode, IoResultExt};
 use crate::escape;
 use crate::os::{Dir, File, Identity, Kind, Stat};
@@ -126,27 +126,17 @@ impl Record {
     }
 }
 
-/// A path; names that are not UTF-8 are stored as bytes.
+/// A path as it is recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum RecordedPath {
-    Text(String),
-    Bytes(Vec<u8>),
-}
+pub(super) struct RecordedPath(#[serde(with = "recorded")] Vec<u8>);
 
 impl RecordedPath {
     pub(super) fn new(path: Vec<u8>) -> RecordedPath {
-        match String::from_utf8(path) {
-            Ok(text) => RecordedPath::Text(text),
-            Err(error) => RecordedPath::Bytes(error.into_bytes()),
-        }
+        RecordedPath(path)
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
-        match self {
-            RecordedPath::Text(text) => text.as_bytes(),
-            RecordedPath::Bytes(bytes) => bytes,
-        }
+        &self.0
     }
 
     pub(super) fn shown(&self) -> String {
