@@ -6,7 +6,6 @@
 //! Missing quotes around a value, the most frequent mistake in skills, can be added.
 
 use std::borrow::Cow;
-use std::str::Chars;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Number, Value};
@@ -164,7 +163,8 @@ fn number(text: &str) -> Option<Value> {
 
 /// Parses a text that is one mapping or empty.
 fn parse(yaml: &str) -> Result<YamlDocument, YamlError> {
-    let mut builder = Builder { chars: CharCursor::new(yaml), open: Vec::new(), flow_line: None };
+    let letters = yaml.chars().collect();
+    let mut builder = Builder { letters, open: Vec::new(), flow_line: None };
     let mut root = None;
     for event in Parser::new_from_str(yaml) {
         let (event, span) = event.map_err(|error| syntax(&error))?;
@@ -196,8 +196,9 @@ fn unwanted(line: usize, reason: impl Into<String>) -> YamlError {
 }
 
 /// Builds the tree from events, without recursion.
-struct Builder<'a> {
-    chars: CharCursor<'a>,
+struct Builder {
+    /// Events have the numbers of letters, not of bytes.
+    letters: Vec<char>,
     open: Vec<OpenNode>,
     flow_line: Option<usize>,
 }
@@ -209,7 +210,7 @@ enum OpenNode {
     Mapping(YamlMapping, Option<String>),
 }
 
-impl Builder<'_> {
+impl Builder {
     /// Takes an event, and returns the root when it is complete.
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<Option<YamlNode>, YamlError> {
         let line = span.start.line().max(1);
@@ -248,7 +249,7 @@ impl Builder<'_> {
             let reason = format!("it is nested more than {MAX_DEPTH} levels deep");
             return Err(unwanted(line, reason));
         }
-        if self.chars.at(span.start.index()) == Some(bracket) {
+        if self.letters.get(span.start.index()) == Some(&bracket) {
             self.flow_line.get_or_insert(line);
         }
         self.open.push(open);
@@ -289,27 +290,6 @@ fn refuse(anchor: usize, tag: Option<&Tag>, line: usize) -> Result<(), YamlError
     match tag {
         Some(_) => Err(unwanted(line, "a tag (`!name`) is not allowed")),
         None => Ok(()),
-    }
-}
-
-/// Returns characters of a text by index, in ascending order.
-struct CharCursor<'a> {
-    rest: Chars<'a>,
-    next: usize,
-}
-
-impl<'a> CharCursor<'a> {
-    fn new(text: &'a str) -> CharCursor<'a> {
-        CharCursor { rest: text.chars(), next: 0 }
-    }
-
-    fn at(&mut self, index: usize) -> Option<char> {
-        let ahead = index.checked_sub(self.next)?;
-        let letter = self.rest.clone().nth(ahead);
-        // A character may be read twice: a list may begin where its first item does.
-        self.rest.by_ref().take(ahead).for_each(drop);
-        self.next = index;
-        letter
     }
 }
 
