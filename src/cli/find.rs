@@ -7,7 +7,7 @@ mod look;
 mod template;
 
 use std::env;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -272,14 +272,10 @@ pub(super) fn run(typed: &Typed) -> u8 {
         print::error(&Error::new(ErrorCode::InvalidArgument, message).with_hint(reason));
         return exit::FAILED;
     }
-    match find(&matches) {
-        Ok(Ended::Status(status)) => status,
-        Ok(Ended::NotWritten(reason)) => print::write_error(&reason),
-        Err(error) => {
-            print::error(&error);
-            ERROR
-        }
-    }
+    find(&matches).unwrap_or_else(|error| {
+        print::error(&error);
+        ERROR
+    })
 }
 
 /// The first option that is not supported, and why.
@@ -298,12 +294,8 @@ fn refused(matches: &ArgMatches) -> Option<(&'static str, &'static str)> {
     REFUSED.into_iter().chain(starting).find(|option| is_typed(&option))
 }
 
-enum Ended {
-    Status(u8),
-    NotWritten(io::Error),
-}
-
-fn find(matches: &ArgMatches) -> Result<Ended, Error> {
+/// Returns the exit status.
+fn find(matches: &ArgMatches) -> Result<u8, Error> {
     let root = named_root(matches.get_one("root").cloned());
     let confined_to = root.map(Workspace::open).transpose()?;
     if let Some(workspace) = &confined_to
@@ -326,25 +318,25 @@ fn find(matches: &ArgMatches) -> Result<Ended, Error> {
         Ok(runner) => runner,
         Err(error) => {
             print::error(&error);
-            return Ok(Ended::Status(exit::FAILED));
+            return Ok(exit::FAILED);
         }
     };
     let mut sink = Some(Output {
         #[cfg(all(unix, feature = "command"))]
         runner,
-        to: BufWriter::with_capacity(64 * 1024, io::stdout()),
+        to: print::Stream::new(),
         is_terminal: io::stdout().is_terminal(),
         left: if quiet { Some(1) } else { limit },
         quiet,
         found: false,
         shows_errors: matches.get_flag("show-errors"),
-        error: None,
+        is_broken: false,
     });
     let visitor = Arc::new(filter::Visitor { filter, look });
     let mut incomplete: Option<Incomplete> = None;
     run_interruptible(Call::default(), |call| -> Result<(), Error> {
         for (root, shown) in &roots.list {
-            let wants = |sink: &mut Output| sink.left != Some(0) && sink.error.is_none();
+            let wants = |sink: &mut Output| sink.left != Some(0) && !sink.is_broken;
             let Some(taken) = sink.take_if(wants) else { break };
             let walked = walk.run(root, shown.clone(), call, visitor.clone(), taken)?;
             (sink, incomplete) = (Some(walked.0), walked.1);
@@ -359,25 +351,25 @@ fn find(matches: &ArgMatches) -> Result<Ended, Error> {
     let all_succeeded = sink.runner.take().is_none_or(exec::Runner::finish);
     #[cfg(not(all(unix, feature = "command")))]
     let all_succeeded = true;
-    let written = sink.error.take().map_or_else(|| sink.to.flush(), Err);
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            return Ok(Ended::NotWritten(error));
-        }
-        _ => {}
-    }
-    Ok(Ended::Status(match incomplete {
-        Some(why) => incomplete_status(why),
-        None if quiet && !sink.found => exit::NOTHING,
-        None if !all_succeeded => ERROR,
-        None => exit::DONE,
-    }))
+    Ok(match (sink.to.finish(), incomplete) {
+        (Err(reason), _) => print::write_error(&reason),
+        (_, Some(why)) => incomplete_status(why),
+        _ if quiet && !sink.found => exit::NOTHING,
+        _ if !all_succeeded => ERROR,
+        _ => exit::DONE,
+    })
 }
 
 fn go_to(directory: &Path) -> Result<(), Error> {
     env::set_current_dir(directory).map_err(|reason| {
         let message = format!("cannot look from {}: {reason}", directory.display());
         Error::new(ErrorCode::InvalidPath, message).because(reason)
+    })
+}
+
+fn here() -> Result<PathBuf, Error> {
+    env::current_dir().map_err(|reason| {
+        Error::new(ErrorCode::IoError, format!("there is no current directory: {reason}"))
     })
 }
 
@@ -528,14 +520,15 @@ fn rules(file: &Path) -> Gitignore {
 struct Output {
     #[cfg(all(unix, feature = "command"))]
     runner: Option<exec::Runner>,
-    to: BufWriter<Stdout>,
+    to: print::Stream,
     is_terminal: bool,
     /// How many results are still wanted.
     left: Option<usize>,
     quiet: bool,
     found: bool,
     shows_errors: bool,
-    error: Option<io::Error>,
+    /// Nothing more can be written.
+    is_broken: bool,
 }
 
 impl TreeSink for Output {
@@ -555,13 +548,12 @@ impl TreeSink for Output {
             *left -= wanted;
         }
         if !self.quiet && wanted > 0 {
-            let written = self.to.write_all(&text[..ends[wanted - 1]]);
+            let written = self.to.write_raw(&text[..ends[wanted - 1]]);
             // Who looks at a terminal wants to see what is found.
-            let written =
-                written.and_then(|()| if self.is_terminal { self.to.flush() } else { Ok(()) });
-            self.error = written.err();
+            let flushed = if self.is_terminal { self.to.flush() } else { Ok(()) };
+            self.is_broken = written.and(flushed).is_err();
         }
-        if self.left == Some(0) || self.error.is_some() {
+        if self.left == Some(0) || self.is_broken {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -161,11 +161,24 @@ impl Stream {
 
     /// Writes bytes, for a terminal without control characters.
     pub(super) fn write_bytes(&mut self, bytes: &[u8]) -> fmt::Result {
+        match terminal_safe(&String::from_utf8_lossy(bytes)) {
+            Cow::Owned(safe) => self.write_raw(safe.as_bytes()),
+            Cow::Borrowed(_) => self.write_raw(bytes),
+        }
+    }
+
+    /// Writes bytes as they are.
+    pub(super) fn write_raw(&mut self, bytes: &[u8]) -> fmt::Result {
         if self.error.is_none() {
-            self.error = match terminal_safe(&String::from_utf8_lossy(bytes)) {
-                Cow::Owned(safe) => self.to.write_all(safe.as_bytes()).err(),
-                Cow::Borrowed(_) => self.to.write_all(bytes).err(),
-            };
+            self.error = self.to.write_all(bytes).err();
+        }
+        if self.error.is_some() { Err(fmt::Error) } else { Ok(()) }
+    }
+
+    /// Writes what is buffered.
+    pub(super) fn flush(&mut self) -> fmt::Result {
+        if self.error.is_none() {
+            self.error = self.to.flush().err();
         }
         if self.error.is_some() { Err(fmt::Error) } else { Ok(()) }
     }
@@ -182,13 +195,10 @@ impl Stream {
 
 impl fmt::Write for Stream {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.error.is_none() {
-            self.error = self.to.write_all(text.as_bytes()).err();
-        }
         if !text.is_empty() {
             self.ends_line = text.ends_with('\n');
         }
-        if self.error.is_some() { Err(fmt::Error) } else { Ok(()) }
+        self.write_raw(text.as_bytes())
     }
 }
 

@@ -1,6 +1,5 @@
 //! What is found: patterns for names, and conditions on entries.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::path::Path;
@@ -102,14 +101,8 @@ impl Filter {
         let extensions = RegexSetBuilder::new(extensions).case_insensitive(true).build();
         let extensions = extensions
             .map_err(|error| Error::new(ErrorCode::InvalidArgument, error.to_string()))?;
-        let base = if is_whole {
-            let here = env::current_dir().map_err(|reason| {
-                Error::new(ErrorCode::IoError, format!("there is no current directory: {reason}"))
-            })?;
-            Some([here.as_os_str().as_encoded_bytes(), b"/"].concat())
-        } else {
-            None
-        };
+        let here = is_whole.then(super::here).transpose()?;
+        let base = here.map(|here| [here.as_os_str().as_encoded_bytes(), b"/"].concat());
         let mut times = Vec::new();
         for (id, limit) in [
             ("changed-within", TimeLimit::After as fn(SystemTime) -> TimeLimit),

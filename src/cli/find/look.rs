@@ -1,7 +1,6 @@
 //! How an entry is printed: plain, in colours, as a link, or by a template.
 
 use std::borrow::Cow;
-use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{FileType, Metadata};
@@ -10,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use lscolors::{Colorable, Indicator, LsColors, Style};
+use ripkit::Error;
 use ripkit::printable;
 use ripkit::shell::tree::{Kind, TreeEntry};
-use ripkit::{Error, ErrorCode};
 use ripkit_fs::byte_path::as_path;
 
 use super::super::flags::{host_name, is_coloured};
@@ -44,11 +43,6 @@ impl Look {
         };
         // Without LS_COLORS, the colours are those of fd.
         let colors = || LsColors::from_env().unwrap_or_default();
-        let here = || {
-            env::current_dir().map_err(|reason| {
-                Error::new(ErrorCode::IoError, format!("there is no current directory: {reason}"))
-            })
-        };
         Ok(Look {
             strips,
             bare: super::runs_commands(matches),
@@ -58,7 +52,11 @@ impl Look {
             template: text("format").map(Template::parse),
             colors: is_colored.then(colors),
             // Without a host, a link is local.
-            links: if has_links { Some((host_name().unwrap_or_default(), here()?)) } else { None },
+            links: if has_links {
+                Some((host_name().unwrap_or_default(), super::here()?))
+            } else {
+                None
+            },
         })
     }
 

@@ -154,34 +154,9 @@ const REFUSED: [(&str, Option<char>, bool, &str); 12] = [
 ];
 
 /// The options that the short help shows.
-const COMMON: [&str; 26] = [
-    "regexp",
-    "fixed-strings",
-    "ignore-case",
-    "smart-case",
-    "word-regexp",
-    "invert-match",
-    "multiline",
-    "glob",
-    "type",
-    "hidden",
-    "unrestricted",
-    "follow",
-    "max-depth",
-    "sort",
-    "files-with-matches",
-    "count",
-    "files",
-    "json",
-    "quiet",
-    "only-matching",
-    "replace",
-    "max-count",
-    "after-context",
-    "before-context",
-    "context",
-    "line-number",
-];
+const COMMON: &str = "regexp fixed-strings ignore-case smart-case word-regexp invert-match multiline glob type \
+    hidden unrestricted follow max-depth sort files-with-matches count files json quiet \
+    only-matching replace max-count after-context before-context context line-number";
 
 /// Other names of options.
 const ALIASES: [(&str, &str); 3] =
@@ -194,7 +169,7 @@ pub(super) fn declarations() -> Vec<Arg> {
     for (heading, declared) in groups {
         for Declared(short, long, negation, value_name, help) in declared {
             let option = Arg::new(*long).help(*help).help_heading(heading);
-            let option = option.hide_short_help(!COMMON.contains(long));
+            let option = option.hide_short_help(COMMON.split(' ').all(|common| common != *long));
             let option = match *value_name {
                 "" => ordered_flag(option),
                 name => ordered_value(option, name),

@@ -16,41 +16,10 @@ const VERSIONS: &str = "versions";
 const CHANGED: &str = "changed";
 
 /// The options of `rg` that the tool takes.
-const TAKEN: [&str; 33] = [
-    "regexp",
-    "fixed-strings",
-    "no-fixed-strings",
-    "ignore-case",
-    "case-sensitive",
-    "smart-case",
-    "word-regexp",
-    "invert-match",
-    "multiline",
-    "glob",
-    "type",
-    "hidden",
-    "no-hidden",
-    "no-ignore",
-    "unrestricted",
-    "max-depth",
-    "sort",
-    "sortr",
-    "files-with-matches",
-    "files-without-match",
-    "count",
-    "quiet",
-    "stats",
-    "max-count",
-    "after-context",
-    "before-context",
-    "context",
-    "line-number",
-    "with-filename",
-    "no-heading",
-    "color",
-    "threads",
-    "no-config",
-];
+const TAKEN: &str = "regexp fixed-strings no-fixed-strings ignore-case case-sensitive smart-case word-regexp \
+    invert-match multiline glob type hidden no-hidden no-ignore unrestricted max-depth sort \
+    sortr files-with-matches files-without-match count quiet stats max-count after-context \
+    before-context context line-number with-filename no-heading color threads no-config";
 
 /// The declarations of these options.
 pub(super) fn declarations() -> Vec<Arg> {
@@ -84,7 +53,10 @@ pub(super) fn run(line: &Line) -> Result<u8, String> {
         matches.value_source(id) == Some(clap::parser::ValueSource::CommandLine)
             && options::declared(id).is_some()
     };
-    let other = matches.ids().map(clap::Id::as_str).find(|id| is_typed(id) && !TAKEN.contains(id));
+    let other = matches
+        .ids()
+        .map(clap::Id::as_str)
+        .find(|id| is_typed(id) && TAKEN.split(' ').all(|taken| taken != *id));
     if let Some(other) = other {
         return Err(format!(
             "--{other} does not go with --index, --cursor, --enclosing, --versions and --changed"
