@@ -17,8 +17,9 @@
 //! - Answers are text in the style [`TextStyle::Compact`], without structured content, and a file that
 //!   the client has not read whole is not overwritten without an `expected_version`
 //!   ([`Toolkit::with_overwrite_guard`]).
-//! - A tool that fails answers with `isError` and the text that a model reads. Protocol errors are
-//!   for malformed messages, unknown methods and unknown tools.
+//! - A tool that fails answers with `isError` and the text that a model reads, as does one of ripkit
+//!   that this server does not serve, for instance since it only reads. Protocol errors are for
+//!   malformed messages, unknown methods and names that no tool has (-32602).
 //! - Each call has a thread. At most [`DEFAULT_CALLS`] calls of tools that may take long, such as
 //!   searches, run at once, and as many others; the rest wait. A short call never waits for a long
 //!   one, and a call that is stuck delays no other.

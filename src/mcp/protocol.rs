@@ -19,7 +19,7 @@ use crate::schema;
 use crate::skills::SkillCatalog;
 use crate::text_format::TextStyle;
 use crate::tool::Effect;
-use crate::toolkit::{Answer, Toolkit};
+use crate::toolkit::{Answer, Toolkit, standard_spec};
 
 /// The revisions that are spoken, oldest first.
 const REVISIONS: [&str; 5] =
@@ -415,16 +415,18 @@ impl Service {
         lifecycle: Lifecycle,
     ) -> Result<ToolCall, RpcError> {
         let CallParams { name, arguments } = request.params()?;
-        let Some(spec) = self.toolkit.spec(&name) else {
+        let spec = self.toolkit.spec(&name);
+        if spec.is_none() && standard_spec(&name).is_none() {
             // The toolkit suggests a name.
             let answer = self.toolkit.call(&name, Value::Null, &Call::default());
             let reason = answer.error().map_or_else(String::new, ToString::to_string);
             return Err(RpcError::invalid_params(reason));
-        };
+        }
         let token = meta.get("progressToken").filter(|token| token.is_string() || token.is_i64());
         Ok(ToolCall {
-            is_long: spec.is_long,
-            is_read: spec.effect == Effect::Read,
+            // One that is not served is answered at once, with the reason.
+            is_long: spec.is_some_and(|spec| spec.is_long),
+            is_read: spec.is_none_or(|spec| spec.effect == Effect::Read),
             name,
             arguments: Value::Object(arguments.unwrap_or_default()),
             progress_token: token.cloned(),

@@ -115,10 +115,13 @@ pub fn standard_specs() -> Vec<ToolSpec> {
 
 /// The description of one standard tool, by its command, its name on the wire or an alias.
 pub fn standard_spec(name: &str) -> Option<ToolSpec> {
+    standard_entry(name).map(|entry| entry.spec().clone())
+}
+
+fn standard_entry(name: &str) -> Option<Arc<Entry>> {
     let entries = standard_entries();
     let command = entries.iter().find(|entry| entry.is_command(name));
-    let entry = command.or_else(|| entries.iter().find(|entry| entry.is_called(name)))?;
-    Some(entry.spec().clone())
+    command.or_else(|| entries.iter().find(|entry| entry.is_called(name))).cloned()
 }
 
 fn standard_entries() -> Vec<Arc<Entry>> {
@@ -513,25 +516,26 @@ impl Toolkit {
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let left_out = |entry: &Arc<Entry>| entry.effect != Effect::Read && entry.is_called(name);
-        if self.0.is_read_only && standard_entries().iter().any(left_out) {
-            let message = format!("{name} changes files, and these tools only read");
-            return Error::new(ErrorCode::ReadOnly, message);
-        }
-        let is_unavailable =
-            |entry: &Arc<Entry>| !entry.tool.is_available() && entry.is_called(name);
-        if let Some(entry) = standard_entries().into_iter().find(is_unavailable) {
-            let message = format!("{name} cannot be used here: {}", entry.unavailable);
-            return Error::new(ErrorCode::UnknownTool, message);
-        }
         let shown: Vec<&str> = self.0.entries.iter().map(|entry| entry.name.as_str()).collect();
-        let names = self.0.entries.iter().flat_map(|entry| entry.names());
-        let nearest = arguments::nearest(name, names).and_then(|near| self.find(near));
-        let unknown = arguments::unknown(name, nearest.map(|entry| entry.name.as_str()));
         let known = match shown.as_slice() {
             [] => "this toolkit has no tools".to_owned(),
             shown => format!("the tools are {}", shown.join(", ")),
         };
+        if let Some(entry) = standard_entry(name) {
+            let (code, message) = if self.0.is_read_only && entry.effect != Effect::Read {
+                let why = "these tools were opened read-only (--read-only, in a program read_only)";
+                (ErrorCode::ReadOnly, format!("{name} changes files, and {why}"))
+            } else if entry.tool.is_available() {
+                (ErrorCode::UnknownTool, format!("{name} is not offered here; {known}"))
+            } else {
+                let why = entry.unavailable;
+                (ErrorCode::UnknownTool, format!("{name} cannot be used here: {why}"))
+            };
+            return Error::new(code, message);
+        }
+        let names = self.0.entries.iter().flat_map(|entry| entry.names());
+        let nearest = arguments::nearest(name, names).and_then(|near| self.find(near));
+        let unknown = arguments::unknown(name, nearest.map(|entry| entry.name.as_str()));
         Error::new(ErrorCode::UnknownTool, format!("unknown tool {unknown}; {known}"))
     }
 }

@@ -90,7 +90,8 @@ impl Tool for RunCommand {
         r#"{"command": "cargo test --lib"}"#,
         r#"{"command": "git log --oneline -5", "cwd": "crates/core", "timeout_ms": 10000}"#,
     ];
-    const UNAVAILABLE: &'static str = "commands are not allowed";
+    const UNAVAILABLE: &'static str =
+        "commands are not allowed (--allow-commands, in a program a policy)";
     type Args = RunCommandArgs;
     type Output = RunCommandOutput;
 

@@ -202,13 +202,33 @@ fn an_unknown_tool_or_method_is_an_error_of_the_protocol() {
         "unknown tool \"serach\" (did you mean \"search\"?); the tools are search, list_files, \
          find_files, list_directory, read_file"
     );
-    let changing = client.ask("tools/call", json!({ "name": "write_file", "arguments": {} }));
-    assert_eq!(changing["error"]["code"], -32602);
-    assert_eq!(changing["error"]["message"], "write_file changes files, and these tools only read");
     let method = client.ask("no/such", json!({}));
     assert_eq!(method["error"], json!({ "code": -32601, "message": "there is no method no/such" }));
     let params = client.ask("tools/call", json!({ "arguments": {} }));
     assert_eq!(params["error"]["code"], -32602);
+}
+
+/// A model can read that, unlike an error of the protocol, and tell its user how to allow it.
+#[test]
+fn a_call_of_a_tool_that_is_not_served_fails_with_the_flag_that_leaves_it_out() {
+    let workspace = small_tree();
+    let said = |words: &[&str], tool: &str| {
+        let mut program = Program::start(&workspace.root(), words);
+        program.client.initialize();
+        let failed = program.client.call(tool, &json!({ "path": "a", "content": "" }));
+        assert_eq!(failed["isError"], true, "{failed}");
+        text(&failed).to_owned()
+    };
+    assert_eq!(
+        said(&["--read-only"], "write_file"),
+        "write_file changes files, and these tools were opened read-only (--read-only, in a program \
+         read_only) [READ_ONLY]"
+    );
+    assert_eq!(
+        said(&["--tools", "search,read_file"], "write_file"),
+        "write_file is not offered here; the tools are search, read_file [UNKNOWN_TOOL]"
+    );
+    assert!(!workspace.root().join("a").exists());
 }
 
 #[test]
@@ -570,16 +590,18 @@ fn commands_are_served_where_a_person_allows_them() {
         let names: Vec<Value> = names.collect();
         let call = json!({ "name": "run_command", "arguments": { "command": "echo hi" } });
         let answer = program.client.ask("tools/call", call);
-        let result = &answer["result"]["content"][0]["text"];
-        let said = answer["error"]["message"].as_str().or(result.as_str()).unwrap_or_default();
-        let said = said.to_owned();
+        let said = answer["result"]["content"][0]["text"].as_str().expect("a text").to_owned();
         program.client.hang_up();
         program.ends(0);
         (names.contains(&json!("run_command")), names.len(), said)
     };
     let (is_listed, _, said) = offered(&[]);
     assert!(!is_listed);
-    assert_eq!(said, "run_command cannot be used here: commands are not allowed");
+    assert_eq!(
+        said,
+        "run_command cannot be used here: commands are not allowed (--allow-commands, in a program \
+         a policy) [UNKNOWN_TOOL]"
+    );
     let (is_listed, _, said) = offered(&["--allow-commands"]);
     assert!(is_listed);
     assert_eq!(said, "hi\n");
