@@ -40,7 +40,8 @@ impl Stuck {
         }
         let message = format!("{count} earlier calls that ran out of time are still at work");
         Err(Error::new(ErrorCode::ResourceExhausted, message).with_hint(
-            "Wait; a regular expression is very slow, or a file system does not answer.",
+            "Wait; a regular expression is very slow, or a file system or a tool of the host does \
+             not answer.",
         ))
     }
 }

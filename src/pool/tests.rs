@@ -112,7 +112,7 @@ fn g10_a_caller_leaves_a_stuck_worker_at_its_deadline_and_the_ninth_is_refused()
     let refused = pool.run(&Arc::new(Quick), &Call::default()).unwrap_err();
     assert_eq!(refused.code(), ErrorCode::ResourceExhausted);
     let expected = "8 earlier calls that ran out of time are still at work. Wait; a regular expression \
-        is very slow, or a file system does not answer.";
+        is very slow, or a file system or a tool of the host does not answer.";
     assert_eq!(refused.to_string(), expected);
     job.open();
     wait_for_the_stuck(&pool);

@@ -137,15 +137,24 @@ impl Entry {
             Incomplete::Cancelled => "was cancelled",
             _ => "ran out of time",
         };
-        let reason = "the file system does not answer, or the work is too much";
+        // What a tool of the host waits for is not known here.
+        let reason = if self.is_own {
+            ""
+        } else {
+            ": the file system does not answer, or the work is too much"
+        };
         let (message, hint) = match (self.effect, committing) {
             (Effect::Read, _) => (
-                format!("{name} {what} and does not stop: {reason}"),
-                "Try another path or a smaller part, or the same again later.",
+                format!("{name} {what} and does not stop{reason}"),
+                "Ask for something else or a smaller part, or for the same again later.",
             ),
             (_, false) => (
-                format!("{name} {what} before it changed anything: {reason}; nothing was changed"),
+                format!("{name} {what} before it changed anything{reason}; nothing was changed"),
                 "Try again later.",
+            ),
+            (_, true) if self.is_own => (
+                format!("{name} {what} and does not stop; what it does may or may not be done"),
+                "Find out before you try again.",
             ),
             (Effect::Execute, true) => (
                 format!("{name} {what}, and the command cannot be stopped; it may still run"),

@@ -228,10 +228,13 @@ impl AnyTool for FunctionTool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, mpsc};
+
     use serde_json::json;
 
     use super::*;
-    use crate::context::Call;
+    use crate::context::{Call, Cancel};
+    use crate::pool::lock;
     use crate::toolkit::Toolkit;
     use ripkit_fs::Workspace;
 
@@ -325,6 +328,35 @@ mod tests {
             let tool =
                 FunctionTool::new(name, "", &json!({}), |_, _| Ok(FunctionOutput::default()));
             assert_eq!(tool.unwrap_err().code(), ErrorCode::InvalidArgument, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_answer_to_a_call_that_does_not_end_speaks_of_the_tool() {
+        for (effect, wanted) in [
+            (
+                Effect::Read,
+                "wait was cancelled and does not stop. Ask for something else or a smaller part, or for \
+                 the same again later. [CANCELLED]",
+            ),
+            (
+                Effect::Execute,
+                "wait was cancelled and does not stop; what it does may or may not be done. Find out \
+                 before you try again. [CANCELLED]",
+            ),
+        ] {
+            let cancel = Cancel::new();
+            let call = Call::default().with_cancel(cancel.clone());
+            let (end, ended) = mpsc::channel::<()>();
+            let ended = Mutex::new(ended);
+            let wait = FunctionTool::new("wait", "", &json!({}), move |_, _| {
+                cancel.cancel();
+                let _ = lock(&ended).recv();
+                Ok(FunctionOutput::default())
+            });
+            let tools = toolkit(wait.unwrap().with_effect(effect));
+            assert_eq!(tools.call("wait", json!({}), &call).text(), wanted);
+            drop(end);
         }
     }
 

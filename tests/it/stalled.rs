@@ -292,7 +292,7 @@ fn a_call_of_any_tool_returns_at_its_deadline_and_what_it_left_changes_nothing_l
         let wanted = if reads.contains(&tool) {
             format!(
                 "{tool} ran out of time and does not stop: the file system does not answer, or the \
-                 work is too much. Try another path or a smaller part, or the same again later. \
+                 work is too much. Ask for something else or a smaller part, or for the same again later. \
                  [TIMEOUT]"
             )
         } else {

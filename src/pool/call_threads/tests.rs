@@ -19,6 +19,12 @@ fn cancelled() -> Call {
     Call::default().with_cancel(cancel)
 }
 
+/// A call, and the flag by which its work stops it once it has begun, however late a thread starts it.
+fn stopped_by_work() -> (Call, Cancel) {
+    let cancel = Cancel::new();
+    (Call::default().with_cancel(cancel.clone()), cancel)
+}
+
 /// Work that is blocked until the sender is dropped, and then does `more`.
 fn blocked<R>(more: impl FnOnce(&Call) -> R) -> (mpsc::Sender<()>, impl FnOnce(&Call) -> R) {
     let (sender, receiver) = mpsc::channel();
@@ -65,13 +71,15 @@ fn a_blocked_call_is_left_soon_after_its_deadline_or_its_cancellation() {
 
 #[test]
 fn a_call_that_stops_in_time_returns_what_it_has() {
-    let stopping = |call: &Call| {
+    let (call, cancel) = stopped_by_work();
+    let stopping = move |call: &Call| {
+        cancel.cancel();
         while call.stop_reason().is_none() {
             thread::yield_now();
         }
         7
     };
-    assert_eq!(CallThreads::default().run(&hurried(), stopping).unwrap(), 7);
+    assert_eq!(CallThreads::default().run(&call, stopping).unwrap(), 7);
 }
 
 #[test]
@@ -106,8 +114,10 @@ impl std::fmt::Write for SlowHost {
 #[test]
 fn the_grace_period_of_a_call_begins_after_what_the_host_took_last() {
     let text = Arc::new(std::sync::Mutex::new(SlowHost(GRACE * 2)));
-    let call = cancelled().with_text(TextStream::new(text));
-    let writing = |call: &Call| {
+    let (call, cancel) = stopped_by_work();
+    let call = call.with_text(TextStream::new(text));
+    let writing = move |call: &Call| {
+        cancel.cancel();
         call.text().unwrap().write(format_args!("{}", "text")).unwrap();
         thread::sleep(GRACE / 2);
         "all of it"
@@ -116,25 +126,29 @@ fn the_grace_period_of_a_call_begins_after_what_the_host_took_last() {
 }
 
 #[test]
-fn a_change_that_has_begun_is_waited_for_beyond_the_deadline() {
-    let slow = |call: &Call| {
+fn a_change_that_has_begun_is_waited_for_after_the_call_must_stop() {
+    let (call, cancel) = stopped_by_work();
+    let slow = move |call: &Call| {
         call.commit().unwrap();
+        cancel.cancel();
         thread::sleep(GRACE * 2);
         call.commit().expect("once begun, a change goes on");
         "changed"
     };
-    assert_eq!(CallThreads::default().run(&hurried(), slow).unwrap(), "changed");
+    assert_eq!(CallThreads::default().run(&call, slow).unwrap(), "changed");
 }
 
 #[test]
 fn a_change_that_never_ends_is_abandoned_and_reported_as_unknown() {
     let threads = CallThreads::default();
     let (unblock, work) = blocked(|_| ());
-    let left = threads.run(&hurried(), |call| {
+    let (call, cancel) = stopped_by_work();
+    let left = threads.run(&call, move |call| {
         call.commit().unwrap();
+        cancel.cancel();
         work(call);
     });
-    assert!(matches!(left, Err(Unfinished::LeftCommitting(Incomplete::Timeout))), "{left:?}");
+    assert!(matches!(left, Err(Unfinished::LeftCommitting(Incomplete::Cancelled))), "{left:?}");
     drop(unblock);
 }
 
@@ -144,7 +158,8 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
     let text = Arc::new(std::sync::Mutex::new(String::new()));
     let reports = Arc::new(AtomicUsize::new(0));
     let counter = reports.clone();
-    let call = hurried().with_text(TextStream::new(text.clone())).with_progress(move |_| {
+    let (call, cancel) = stopped_by_work();
+    let call = call.with_text(TextStream::new(text.clone())).with_progress(move |_| {
         counter.fetch_add(1, Ordering::Relaxed);
     });
     let speak = |call: &Call| {
@@ -157,11 +172,12 @@ fn a_call_that_was_left_can_change_write_and_report_nothing_more() {
     });
     let left = threads.run(&call, move |call| {
         assert!(speak(call));
+        cancel.cancel();
         work(call);
     });
     assert!(matches!(left, Err(Unfinished::Left(_))), "{left:?}");
     drop(unblock);
-    assert_eq!(outcome.recv().unwrap(), (false, Err(Incomplete::Timeout)));
+    assert_eq!(outcome.recv().unwrap(), (false, Err(Incomplete::Cancelled)));
     assert_eq!((text.lock().unwrap().as_str(), reports.load(Ordering::Relaxed)), ("spoken ", 1));
 }
 
@@ -199,7 +215,7 @@ fn more_blocked_calls_than_the_maximum_are_refused() {
     };
     assert_eq!(error.code(), ErrorCode::ResourceExhausted);
     let expected = "64 earlier calls that ran out of time are still at work. Wait; a regular \
-        expression is very slow, or a file system does not answer.";
+        expression is very slow, or a file system or a tool of the host does not answer.";
     assert_eq!(error.to_string(), expected);
 }
 
