@@ -21,7 +21,7 @@ use ripkit::{Call, Error, ErrorCode, Incomplete, Workspace};
 use self::filter::{Filter, Owner, SizeLimit};
 use self::look::Look;
 use super::call::{exit, incomplete_status, run_interruptible};
-use super::flags::{global_excludes, named_root, user_directory};
+use super::flags::{CAN_RUN_COMMANDS, NO_COMMANDS, global_excludes, named_root, user_directory};
 use super::own_line::Typed;
 use super::{help, print};
 
@@ -107,9 +107,6 @@ const REFUSED: [(&str, &str); 2] = [
     ("max-buffer-time", "Results are in path order from the first on."),
     ("gen-completions", "`ripkit completions SHELL` prints them."),
 ];
-
-/// Whether the program was built with what starts programs.
-const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
 
 pub(super) fn command() -> Command {
     let flags = FLAGS.into_iter().flat_map(|(long, short, names, off, help)| {
@@ -283,14 +280,9 @@ fn refused(matches: &ArgMatches) -> Option<(&'static str, &'static str)> {
     let is_typed = |id: &&(&str, &str)| {
         matches.value_source(id.0) == Some(clap::parser::ValueSource::CommandLine)
     };
-    let programs = "It starts programs; build with the feature `command`.";
-    let starting = [
-        ("exec", programs),
-        ("exec-batch", programs),
-        ("batch-size", programs),
-        ("list-details", programs),
-    ];
-    let starting = starting.into_iter().filter(|_| !CAN_RUN_COMMANDS);
+    let starting = ["exec", "exec-batch", "batch-size", "list-details"];
+    let starting =
+        starting.map(|long| (long, NO_COMMANDS)).into_iter().filter(|_| !CAN_RUN_COMMANDS);
     REFUSED.into_iter().chain(starting).find(|option| is_typed(&option))
 }
 

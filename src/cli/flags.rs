@@ -25,8 +25,12 @@ const THREADS: &str = "global-threads";
 const NO_UNDO: &str = "global-no-undo";
 const ALLOW_COMMANDS: &str = "global-allow-commands";
 
-/// Whether the program was built with the tool that runs commands.
-const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
+/// Whether the program was built with what starts programs.
+pub(super) const CAN_RUN_COMMANDS: bool = cfg!(all(unix, feature = "command"));
+
+/// What is said of it where it was not.
+pub(super) const NO_COMMANDS: &str = "This build starts no programs. `cargo install --locked --path . \
+    --features command` makes one that does, on Unix.";
 
 /// The flags that every command takes.
 #[derive(Clone)]

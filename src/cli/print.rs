@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::call::exit;
 use super::colour;
-use super::flags::{GlobalFlags, OutputFlags};
+use super::flags::{CAN_RUN_COMMANDS, GlobalFlags, NO_COMMANDS, OutputFlags};
 
 /// The form in which an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +237,9 @@ pub(super) fn usage(mut usage: clap::Error) -> u8 {
         let _ = usage.print();
     } else {
         let mut line = usage_line(&usage.render().to_string());
-        if let Some(pattern) = mistaken_for_command(&usage) {
+        if let Some(word) = word_for_commands(&usage) {
+            line = format!("{word} is not in this program. {NO_COMMANDS}");
+        } else if let Some(pattern) = mistaken_for_command(&usage) {
             line = line
                 .replace("; try '--help'", &format!("; to search for it: ripkit search {pattern}"));
         }
@@ -252,6 +254,17 @@ fn keep_nearest_suggestion(usage: &mut clap::Error) {
         let nearest = names.last().cloned().into_iter().collect();
         usage.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(nearest));
     }
+}
+
+/// The word that only a build that starts programs knows, where this is none.
+fn word_for_commands(usage: &clap::Error) -> Option<&str> {
+    let refused = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    refused.into_iter().filter(|_| !CAN_RUN_COMMANDS).find_map(|kind| match usage.get(kind) {
+        Some(ContextValue::String(word)) => {
+            ["--allow-commands", "run"].contains(&word.as_str()).then_some(word.as_str())
+        }
+        _ => None,
+    })
 }
 
 /// The word that stands where a command belongs and resembles none.

@@ -106,6 +106,24 @@ fn what_is_misspelt_is_told_in_one_line_with_what_is_near() {
     assert!(out.starts_with(near) && out.lines().count() == 1, "{out}");
 }
 
+#[cfg(not(feature = "command"))]
+#[test]
+fn a_program_that_starts_no_others_says_how_to_get_one_that_does() {
+    let root = tree();
+    let cases: [(&[&str], &str); 3] = [
+        (&["mcp", "--allow-commands"], "--allow-commands"),
+        (&["--allow-commands", "mcp"], "--allow-commands"),
+        (&["run", "ls"], "run"),
+    ];
+    for (words, word) in cases {
+        let wanted = format!(
+            "ripkit: {word} is not in this program. This build starts no programs. `cargo install \
+             --locked --path . --features command` makes one that does, on Unix.\n"
+        );
+        assert_eq!(run(root.path(), words), (2, String::new(), wanted), "{words:?}");
+    }
+}
+
 /// A shell without the settings of the user who runs the tests. One of them makes directories in its home.
 fn shell(program: &str, home: &Path) -> Command {
     let mut shell = Command::new(program);
