@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 system="${1:?a target}"
-tools="$(tests/tools.sh node/zig cargo-zigbuild==0.24.1 ziglang==0.17.1)"
+tools="$(packaging/zig.sh)"
 out="$(realpath -m "${CARGO_TARGET_DIR:-target}")/unwinder/$system"
 mkdir -p "$out"
 # The functions that the standard library of Rust calls; the C library finds the real ones at run time.

@@ -19,6 +19,7 @@ fail() {
 }
 
 if [ "$(cat "$directory/installed" 2>/dev/null)" != "$wanted" ]; then
+    printf '%s: fetching %s\n' "$name" "$*" >&2
     rm -rf "$directory"
     mkdir -p "$directory"
     python=()

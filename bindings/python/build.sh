@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 root="$PWD"
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 host="$(rustc -vV | sed -n 's/^host: //p')"
-tools="$(tests/tools.sh python/maturin maturin==1.16.0 ziglang==0.17.1)"
+tools="$(packaging/zig.sh)"
 # Programs in the environment, of which maturin starts Zig as a module of Python.
 export PATH="$tools/bin:$PATH"
 
@@ -20,6 +20,9 @@ clean() {
     rm -rf "$scratch" "$data/data" "$data/scripts/ripkit" "$data/scripts/ripkit.exe"
 }
 trap clean EXIT
+
+says() { printf 'wheel: %s\n' "$*" >&2; }
+
 # The licences are read from the sources of the crates.
 cargo fetch --locked --quiet --manifest-path bindings/Cargo.toml
 
@@ -36,12 +39,15 @@ for system in "${@:-$host}"; do
     *-linux-musl) options=(--zig --compatibility musllinux_1_2) ;;
     esac
     rustup target list --installed | grep -qx "$system" || rustup target add "$system" >&2
+    says "compiling the program for ${system/-gnu/-musl}, which takes a few minutes"
     program="$(RIPKIT_TARGET="${system/-gnu/-musl}" packaging/program.sh)"
     mkdir -p "$data/scripts" "$data/data/share/doc/ripkit"
     install -m 755 "$program" "$data/scripts/${program##*/}"
     RIPKIT_TARGET="$system" packaging/licences.sh ripkit-python \
         >"$data/data/share/doc/ripkit/LICENSES-OF-CRATES.txt"
-    RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target/bindings" maturin build --quiet --target "$system" "${options[@]}" \
+    says "compiling the module for $system, which takes a few minutes"
+    RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target/bindings" \
+        maturin build --target "$system" "${options[@]}" \
         --manifest-path bindings/python/Cargo.toml --out "$scratch" >&2
     mkdir -p target/wheel
     for wheel in "$scratch"/*.whl; do

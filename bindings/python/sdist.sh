@@ -3,7 +3,7 @@
 # prints the path: `target/wheel/ripkit-VERSION.tar.gz`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-maturin="$(tests/tools.sh python/maturin maturin==1.16.0 ziglang==0.17.1)/bin/maturin"
+maturin="$(packaging/zig.sh)/bin/maturin"
 mkdir -p target/wheel
 rm -f target/wheel/ripkit-*.tar.gz
 "$maturin" sdist --manifest-path bindings/python/Cargo.toml --out target/wheel >&2
