@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 host="$(rustc -vV | sed -n 's/^host: //p')"
-tools="$(tests/tools.sh node/zig cargo-zigbuild==0.24.1 ziglang==0.17.1)"
+tools="$(packaging/zig.sh)"
 out="$target/npm"
 mkdir -p "$out"
 
@@ -20,8 +20,10 @@ pack() { printf '%s/%s\n' "$out" "$(npm pack --silent --pack-destination "$out" 
 package="$out/ripkit"
 rm -rf "$package"
 mkdir -p "$package"
-cp -R bindings/node/{bin,ai-sdk.d.mts,ai-sdk.mjs,index.js,index.d.ts,platform.js,package.json,README.md} LICENSE-* "$package"
+cp -R bindings/node/{bin,ai-sdk.d.mts,ai-sdk.mjs,index.js,index.d.ts,platform.d.ts,platform.js,package.json,README.md} LICENSE-* "$package"
 pack "$package"
+
+says() { printf 'npm: %s\n' "$*" >&2; }
 
 cargo fetch --locked --quiet --manifest-path bindings/Cargo.toml
 for system in "${@:-$host}"; do
@@ -34,6 +36,7 @@ for system in "${@:-$host}"; do
     *) printf 'node: no package for %s\n' "$system" >&2 && exit 1 ;;
     esac
     rustup target list --installed | grep -qx "$system" || rustup target add "$system" >&2
+    says "compiling the program for ${system/-gnu/-musl}, which takes a few minutes"
     program="$(RIPKIT_TARGET="${system/-gnu/-musl}" packaging/program.sh)"
     build=(build --target "$system")
     flags=''
@@ -45,8 +48,9 @@ for system in "${@:-$host}"; do
     # A module is loaded by the C library of Node, so its own is not linked into it.
     *-linux-musl) build=(zigbuild --target "$system") flags='-C target-feature=-crt-static' ;;
     esac
+    says "compiling the module for $system, which takes a few minutes"
     PATH="$tools/bin:$PATH" RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target/bindings" \
-        cargo "${build[@]}" --quiet --locked --profile dist --manifest-path bindings/Cargo.toml -p ripkit-node >&2
+        cargo "${build[@]}" --locked --profile dist --manifest-path bindings/Cargo.toml -p ripkit-node >&2
 
     package="$out/$name"
     rm -rf "$package"

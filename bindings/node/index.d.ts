@@ -188,7 +188,8 @@ export interface OwnTool {
   long?: boolean;
   /**
    * Carries out a call with arguments that were checked by the schema. What it throws is the failure
-   * that the model reads: a `RipkitError` with its code, anything else with the code `INTERNAL`.
+   * that the model reads: a `RipkitError` with its code, an `AbortError` after the signal was aborted with
+   * `CANCELLED` or `TIMEOUT`, anything else with `INTERNAL`.
    */
   run(args: any, call: ToolCall): string | ToolResult | Promise<string | ToolResult>;
 }

@@ -190,9 +190,13 @@ function withTool(toolkit, { name, description, schema, effect, long, run }) {
       const { text, data, images } = parts(name, await run(JSON.parse(invocation.arguments), call));
       invocation.reply(text, data, images);
     } catch (error) {
-      const isOurs = error instanceof RipkitError;
-      const message = isOurs ? error.message : `${name} failed with ${error}`;
-      invocation.fail(isOurs ? error.code : 'INTERNAL', message);
+      if (error instanceof RipkitError) {
+        invocation.fail(error.code, error.message);
+      } else if (controller.signal.aborted && error?.name === 'AbortError') {
+        invocation.fail(invocation.stopCode, 'the function was stopped');
+      } else {
+        invocation.fail('INTERNAL', `${name} failed with ${error}`);
+      }
     } finally {
       controllers.delete(number);
     }

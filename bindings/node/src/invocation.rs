@@ -58,6 +58,12 @@ impl Invocation {
         self.call.id()
     }
 
+    /// The code of a call that is stopped, `CANCELLED` or `TIMEOUT`.
+    #[napi(getter)]
+    pub fn stop_code(&self) -> Option<&'static str> {
+        self.call.stop_reason().map(|why| ErrorCode::from(why).as_str())
+    }
+
     /// Ends the call with a result; `data` is JSON or empty.
     #[napi]
     pub fn reply(&self, text: String, data: String, images: Vec<Image>) {

@@ -203,6 +203,21 @@ test('what an own tool throws is the failure that the model reads', async () => 
   assert.equal(await text('throws_nothing'), 'throws_nothing failed with undefined [INTERNAL]');
 });
 
+test('the abort of its signal, thrown by an own tool, has the code of the stopped call', async () => {
+  const controller = new AbortController();
+  const nap = {
+    name: 'nap',
+    effect: 'read',
+    async run(_, { signal }) {
+      controller.abort();
+      await sleep(PATIENCE, 'rested', { signal });
+    },
+  };
+  const tools = new Toolkit(root, { ownTools: [nap] });
+  assert.equal((await tools.call('nap', {}, { signal: controller.signal })).code, 'CANCELLED');
+  assert.equal((await tools.call('nap', {}, { timeoutMs: 20 })).code, 'TIMEOUT');
+});
+
 test('a tool that does not describe itself, or that changes where only reading is allowed, is refused', () => {
   const run = () => '';
   const open = (tool) => () => new Toolkit(root, { readOnly: true, ownTools: [tool] });

@@ -2,6 +2,7 @@
 import type { ToolSet } from 'ai';
 import { Answer, RipkitError, Toolkit, version, Workspace, type Options, type OwnTool } from 'ripkit';
 import { toolsOf } from 'ripkit/ai-sdk';
+import { program } from 'ripkit/platform';
 
 const options: Options = {
   readOnly: true,
@@ -37,7 +38,7 @@ export async function use(): Promise<string | null> {
   const { data, mimeType } = answer.images[0] ?? { data: '', mimeType: '' };
   const ofSdk: ToolSet = toolsOf(tools, { timeoutMs: 1000 });
   tools.withTools(paint).close();
-  return [data, mimeType, ...answer.notes, ...tools.names(), ...tools.specs('gemini'), other.root, ofSdk].join();
+  return [data, mimeType, ...answer.notes, ...tools.names(), ...tools.specs('gemini'), other.root, program(), ofSdk].join();
 }
 
 // @ts-expect-error: an option that there is not
