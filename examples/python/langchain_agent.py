@@ -2,7 +2,7 @@
 
     python langchain_agent.py [DIRECTORY]
 
-Packages: the wheel of ripkit with the extra `langchain`, and langchain.
+Packages: the wheel of ripkit with the extra `langchain`.
 """
 
 import asyncio

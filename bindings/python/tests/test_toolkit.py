@@ -167,6 +167,29 @@ class Options(InTree):
         with self.assertRaisesRegex(TypeError, "deny is a list of globs"):
             ripkit.Workspace(self.root, deny="*.env")
 
+    def test_an_unknown_option_is_named_with_the_right_one(self) -> None:
+        opened: Any = ripkit.Toolkit
+        described: Any = ripkit.Workspace
+        wrong: list[tuple[Any, str, str]] = [
+            (
+                opened,
+                "read_only",
+                "Toolkit has no option 'read_only'; it is one of Workspace: "
+                "ripkit.Toolkit(ripkit.Workspace(root, read_only=...))",
+            ),
+            (
+                described,
+                "index",
+                "Workspace has no option 'index'; it is one of Toolkit: ripkit.Toolkit(workspace, index=...)",
+            ),
+            (opened, "limit", "Toolkit has no option 'limit' (did you mean 'limits'?)"),
+            (described, "zzz", "Workspace has no option 'zzz'"),
+        ]
+        for make, name, text in wrong:
+            with self.subTest(text), self.assertRaises(TypeError) as raised:
+                make(self.root, **{name: True})
+            self.assertEqual(str(raised.exception), text)
+
     def test_wrong_types_are_raised_at_once(self) -> None:
         tools = self.tools()
         wrong: list[tuple[dict[str, Any], str]] = [

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Optional, Union
+from typing import Any, Literal, NoReturn, Optional, Union
 
 from ._answer import Answer
 from ._native import CancelToken, NativeToolkit
@@ -32,6 +32,7 @@ class Workspace:
         deny: Sequence[str] = (),
         deny_hard_links: bool = False,
         no_outer_ignores: bool = False,
+        **unknown: NoReturn,
     ) -> None:
         """Describes the access to a directory; `Toolkit` opens it.
 
@@ -42,6 +43,7 @@ class Workspace:
         deny_hard_links: denies files with several names.
         no_outer_ignores: ignores the ignore files above the root.
         """
+        _check_known(Workspace, unknown)
         self.root = os.fspath(root)
         _check_list("deny", "globs", deny)
         self._options: dict[str, Any] = {
@@ -80,6 +82,7 @@ class Toolkit:
         limits: Optional[Mapping[str, int]] = None,
         allow_commands: bool = False,
         commands: Optional[Mapping[str, Any]] = None,
+        **unknown: NoReturn,
     ) -> None:
         """Opens the tools.
 
@@ -105,6 +108,7 @@ class Toolkit:
 
         Raises `Error` for a root that cannot be opened, or an option that does not fit.
         """
+        _check_known(Toolkit, unknown)
         _check_list("tools", "names", tools)
         _check_list("skills", "directories", skills)
         _check_list("own_tools", "functions", own_tools)
@@ -291,6 +295,24 @@ def _with_tools(
 
 
 # What a type checker reports is raised at once also without one, rather than where it is first used.
+
+
+def _check_known(owner: type, unknown: Mapping[str, object]) -> None:
+    for name in unknown:
+        from difflib import get_close_matches
+
+        message = f"{owner.__name__} has no option {name!r}"
+        if name in _options(Workspace):
+            message += f"; it is one of Workspace: ripkit.Toolkit(ripkit.Workspace(root, {name}=...))"
+        elif name in _options(Toolkit):
+            message += f"; it is one of Toolkit: ripkit.Toolkit(workspace, {name}=...)"
+        elif near := get_close_matches(name, _options(owner), 1):
+            message += f" (did you mean {near[0]!r}?)"
+        raise TypeError(message)
+
+
+def _options(owner: type) -> list[str]:
+    return list(vars(owner)["__init__"].__kwdefaults__)
 
 
 def _check_list(name: str, of_what: str, value: object) -> None:

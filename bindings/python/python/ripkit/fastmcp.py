@@ -1,4 +1,4 @@
-"""The tools of a toolkit for a server of FastMCP: `pip install ripkit[fastmcp]`.
+"""The tools of a toolkit for a server of FastMCP: `pip install 'ripkit[fastmcp]'`.
 
     from ripkit.fastmcp import tools_of
 

@@ -1,4 +1,4 @@
-"""The tools of a toolkit for langchain and langgraph: `pip install ripkit[langchain]`.
+"""The tools of a toolkit for langchain and langgraph: `pip install 'ripkit[langchain]'`.
 
     from ripkit.langchain import tools_of
 

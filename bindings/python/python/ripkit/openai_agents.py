@@ -1,4 +1,4 @@
-"""The tools of a toolkit for the OpenAI Agents SDK: `pip install ripkit[openai-agents]`.
+"""The tools of a toolkit for the OpenAI Agents SDK: `pip install 'ripkit[openai-agents]'`.
 
     from ripkit.openai_agents import tools_of
 

@@ -1,4 +1,4 @@
-"""The tools of a toolkit for pydantic-ai: `pip install ripkit[pydantic-ai]`.
+"""The tools of a toolkit for pydantic-ai: `pip install 'ripkit[pydantic-ai]'`.
 
     from ripkit.pydantic_ai import tools_of
 
