@@ -4,6 +4,15 @@
 //! cargo run --example own_tool
 //! ```
 //!
+//! In a crate of your own it is `src/main.rs`, after these:
+//!
+//! ```text
+//! cargo add ripkit --path path/to/ripkit --no-default-features
+//! cargo add serde --features derive
+//! cargo add tempfile
+//! cargo add tokio --features macros,rt-multi-thread,sync,time
+//! ```
+//!
 //! `word_count` reads through the workspace and `append_note` writes through it, so that both keep
 //! to the root, the deny globs and the limits of the host without any check of their own.
 //! [`call_tool`] is the bridge to async code: blocking thread, cancellation, progress and text.
@@ -13,14 +22,13 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use ripkit::schemars::{self, JsonSchema};
 use ripkit::workspace::EntryType;
 use ripkit::{
     Answer, Call, Cancel, Effect, Error, ErrorCode, Incomplete, Outcome, Output, Progress,
-    TextStream, Tool, ToolContext, Toolkit, Workspace,
+    TextStream, Tool, ToolContext, Toolkit, Value, Workspace, json,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::{Duration, sleep};
