@@ -19,9 +19,11 @@ npm install --silent --offline --no-audit --no-fund "$target"/npm/ripkit-[0-9]*.
 ln -s "$tools/npm/node_modules/ai" node_modules
 node --test
 types=("$tools/npm/node_modules/.bin/tsc" --strict --noEmit --target es2022 --module nodenext)
+node_types=(--typeRoots "$tools/npm/node_modules/@types" --types node)
+# With the types of a browser alone and those of Node alone; the adapter, whose `ai` needs those of Node, with both.
 "${types[@]}" types.cts
-# The types of `ai` need those of Node.
-"${types[@]}" --typeRoots "$tools/npm/node_modules/@types" --types node types.mts
+"${types[@]}" --lib es2022 "${node_types[@]}" types.cts
+"${types[@]}" "${node_types[@]}" types.mts
 timeout 300 "$repository/bindings/cases.py" node driver.mjs
 
 # The programs of the guide and of the README, in their order.
