@@ -14,7 +14,7 @@ mod plan;
 mod unified;
 
 #[cfg(test)]
-mod properties;
+mod tests;
 
 pub(crate) use crate::patch::format::parse;
 pub use crate::patch::plan::FileChange;

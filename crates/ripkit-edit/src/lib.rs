@@ -43,10 +43,6 @@ pub mod text;
 struct Readme;
 
 #[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod test_support;
-#[cfg(test)]
 mod tests;
 
 pub use self::apply::apply;

@@ -1,6 +1,8 @@
+mod properties;
 mod stages;
+pub(crate) mod support;
 
-use crate::test_support::{Refused, apply, options};
+use self::support::{Refused, apply, options};
 use crate::{Edit, Edited, MatchKind, Matching, Options, RefusalKind};
 
 const SAFE: Matching = Matching::Safe;
@@ -667,7 +669,7 @@ mod line_stats {
     use super::options;
     use crate::fit::Patch;
     use crate::line_stats::LineStats;
-    use crate::test_support::apply;
+    use crate::tests::support::apply;
     use crate::{Edit, Edited, Matching};
 
     fn edit(content: &str, changes: &[(&str, &str)], replace_all: bool) -> Edited {

@@ -1,4 +1,4 @@
-use crate::test_support::apply;
+use crate::tests::support::apply;
 use crate::{Edit, Matching, Options, RefusalKind};
 
 const PATH: &str = "src/a.rs";

@@ -1,4 +1,4 @@
-use crate::test_support::apply;
+use crate::tests::support::apply;
 use crate::{Edit, Options, RefusalKind};
 
 fn edit(file: &str, old: &str, new: &str) -> Result<String, String> {

@@ -1,7 +1,7 @@
 use std::slice;
 
 use super::*;
-use crate::test_support::{Refused, apply, options};
+use crate::tests::support::{Refused, apply, options};
 use crate::{Edit, Matching, RefusalKind, explain};
 
 fn lines(first: u64, last: u64, new: &str) -> Edit {

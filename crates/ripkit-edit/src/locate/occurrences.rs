@@ -71,7 +71,7 @@ impl<'a> Occurrences<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_support::Dice;
+    use crate::tests::support::Dice;
 
     /// Found by comparison at every offset.
     fn places(needle: &[u8], text: &[u8]) -> Vec<usize> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::test_support::Dice;
+use crate::tests::support::Dice;
 
 /// Letters as lines.
 fn lines(text: &str) -> Vec<u8> {

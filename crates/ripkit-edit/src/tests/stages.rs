@@ -32,9 +32,6 @@ const STAGES: [&str; 18] = [
     "lib",
 ];
 
-/// Files and directories of tests.
-const TESTS: [&str; 3] = ["tests", "properties", "test_support"];
-
 /// The source files without those of tests.
 fn sources() -> Vec<(PathBuf, String)> {
     let (mut found, mut ahead) = (Vec::new(), vec![PathBuf::new()]);
@@ -43,7 +40,7 @@ fn sources() -> Vec<(PathBuf, String)> {
         for entry in fs::read_dir(src.join(&directory)).expect("a directory of src").flatten() {
             let path = directory.join(entry.file_name());
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-            if TESTS.contains(&name.as_str()) {
+            if name == "tests" {
                 continue;
             }
             if entry.path().is_dir() {

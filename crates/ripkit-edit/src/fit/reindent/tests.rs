@@ -1,4 +1,4 @@
-use crate::test_support::{apply, options};
+use crate::tests::support::{apply, options};
 use crate::{Edit, MatchKind, Matching, RefusalKind};
 
 /// The file after the edit, or `None` if it is refused for its indentation.

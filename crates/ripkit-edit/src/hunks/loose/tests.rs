@@ -1,6 +1,6 @@
 use super::*;
 use crate::explain;
-use crate::test_support::Dice;
+use crate::tests::support::Dice;
 
 fn options() -> Options<'static> {
     Options::new("f").with_message_bytes(1000)

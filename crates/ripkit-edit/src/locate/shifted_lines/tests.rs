@@ -1,6 +1,6 @@
 use super::*;
 use crate::matching::MatchKind;
-use crate::test_support::{Dice, rounds};
+use crate::tests::support::{Dice, rounds};
 
 fn found(file: &str, old: &str) -> Vec<IndentedMatch> {
     let fold = |text: &str| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::test_support::{Dice, Refused, apply, options, rounds};
+use crate::tests::support::{Dice, Refused, apply, options, rounds};
 use crate::{Edit, Edited, MatchKind, Matching, RefusalKind, diff};
 
 const PIECES: [&str; 17] = [
