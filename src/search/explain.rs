@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::io;
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -16,13 +17,14 @@ use grep_matcher::{Match, Matcher};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::index::BINARY_PROBE;
+use crate::index::{BINARY_PROBE, Excluded, IndexReader};
 use crate::pool::Unfinished;
 use crate::search::alternative::{Alternative, NoFiles, Reading};
 use crate::search::line_ends::LineFeeds;
 use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::SearchOutput;
+use crate::search::searcher::index_reader;
 use crate::text::{clip, decode};
 use crate::walk::list::{self, ListOptions};
 use crate::walk::unmatched::{EntrySample, MAX_COMPARED};
@@ -87,7 +89,8 @@ pub(super) fn explain(
     // The opposite of a match would be no help.
     if !options.wants_files_without_match() {
         let call = scope.call().clone().without_progress().with_timeout(MAX_TIME);
-        found = alternatives(scope.with_call(&call), options, (sample, skipped))?;
+        let has_binary = report.receipt.skipped.binary > 0;
+        found = alternatives(scope.with_call(&call), options, (sample, skipped), has_binary)?;
     }
     report.explain(no_files, &found);
     Ok(())
@@ -116,6 +119,7 @@ fn alternatives(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
     (sample, skipped): (Option<EntrySample>, &[SkippedEntry]),
+    has_binary: bool,
 ) -> Result<Vec<Alternative>, Error> {
     // What is left out may lie too deep.
     let skipped = if options.walk.max_depth.is_none() { skipped } else { &[] };
@@ -128,17 +132,24 @@ fn alternatives(
         (true, false) => Some(Reading::WithoutFileType),
         (false, false) => Some(Reading::WithoutFilters),
     };
-    let sample = match sample {
-        Some(sample) => sample,
-        None if without_filter.is_none() => unfiltered(scope, options, MAX_FILES)?,
-        // Those that pass the filter may come late.
-        None => unfiltered(scope, options, MAX_COMPARED)?,
-    };
-    let trial = Trial { options: options.clone(), skipped: skipped.to_vec(), without_filter };
-    let (searched, others): (Vec<_>, Vec<_>) =
-        sample.paths().partition(|path| trial.is_searched(path));
-    files.extend(searched.into_iter().chain(others).map(<[u8]>::to_vec));
+    let readings = readings(&options.pattern);
+    let trial =
+        Trial { options: options.clone(), skipped: skipped.to_vec(), without_filter, readings };
+    // A tree may have few files that pass the filter, and all of it is listed for them.
+    if has_binary || !trial.readings.is_empty() {
+        let walk = WalkOptions { resume: None, ..options.walk.clone() };
+        let options = ListOptions { max_results: MAX_FILES, files: true, ..ListOptions::new(walk) };
+        let listed = list::list(scope, options)?.entries;
+        files.extend(listed.into_iter().map(|entry| entry.path));
+    }
+    if without_filter.is_some() && files.len() < MAX_FILES {
+        // Of which those that pass are known.
+        let sample = sample.map_or_else(|| unfiltered(scope, options, 2 * MAX_FILES), Ok)?;
+        let others = sample.paths().filter(|path| !trial.is_searched(path));
+        files.extend(others.map(<[u8]>::to_vec));
+    }
     files.truncate(MAX_FILES);
+    trial.leave_out_excluded(scope, &mut files);
     // A file that blocks must not take away the answer.
     let workspace = scope.workspace().clone();
     let tried = scope.pool().call(scope.call(), move |call| trial.run(&workspace, &files, call));
@@ -178,6 +189,8 @@ struct Trial {
     skipped: Vec<SkippedEntry>,
     /// What is said of files that the filter leaves out.
     without_filter: Option<Reading>,
+    /// The pattern read in other ways.
+    readings: Vec<(Reading, Pattern)>,
 }
 
 impl Trial {
@@ -200,9 +213,39 @@ impl Trial {
         self.without_filter.filter(|_| !self.is_searched(path))
     }
 
+    /// Leaves out the files in which nothing matches as far as the index knows.
+    fn leave_out_excluded(&self, scope: Scope<'_>, files: &mut Vec<Vec<u8>>) {
+        let reader = |pattern: &Pattern| {
+            let options = SearchOptions::clone(&self.options);
+            index_reader(&SearchOptions { pattern: pattern.clone(), ..options }, scope)
+        };
+        let (Some(source), Some(given)) =
+            (&self.options.walk.source, reader(&self.options.pattern))
+        else {
+            return;
+        };
+        let readings = self.readings.iter().map(|(_, pattern)| reader(pattern));
+        let Some(readings) = readings.collect::<Option<Vec<_>>>() else { return };
+        let workspace = scope.workspace();
+        files.retain(|path| {
+            let Some((_, Some(file))) = source.known_entry(path) else { return true };
+            let asked = match self.reason(path) {
+                None if !readings.is_empty() => &readings[..],
+                _ => std::slice::from_ref(&given),
+            };
+            let stat = || {
+                let path = workspace.resolve(&escape::exact_path(path), Access::Read);
+                let path = path.map_err(io::Error::other)?;
+                let (directory, name) = path.entry();
+                directory.stat(name)
+            };
+            let excludes = |reader: &IndexReader| reader.exclude(file, stat);
+            !asked.iter().all(|reader| matches!(excludes(reader), Some(Excluded::Text(_))))
+        });
+    }
+
     /// The first match of each reading in each file, until the call ends.
     fn run(&self, workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Alternative> {
-        let readings = readings(&self.options.pattern);
         let aliases = WalkRoot::aliases(&self.options.walk.roots);
         let (mut decoded, mut line_feeds) = (String::new(), LineFeeds::default());
         let mut found = Vec::new();
@@ -223,7 +266,7 @@ impl Trial {
                     given = [(reading, self.options.pattern.clone())];
                     &given[..]
                 }
-                None => &readings,
+                None => &self.readings,
             };
             for (reading, pattern) in tried {
                 let text = pattern.seen(text, &mut line_feeds);

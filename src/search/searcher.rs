@@ -619,7 +619,7 @@ impl FileSearcher {
 }
 
 /// The query of the index, unless the search does not match its assumptions.
-fn index_reader(options: &SearchOptions, scope: Scope<'_>) -> Option<IndexReader> {
+pub(super) fn index_reader(options: &SearchOptions, scope: Scope<'_>) -> Option<IndexReader> {
     let (index, view) = options.index.as_ref()?;
     // Hard-link rules apply to opened files, and the multi-line limit may be lower than the size
     // up to which the index knows whole files.
