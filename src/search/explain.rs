@@ -2,7 +2,8 @@
 //! its arguments would have matched.
 //!
 //! The files on which this is tried are listed first, at most [`MAX_FILES`] in a fixed order, so that the
-//! same search always has the same answer. Then each is read once, and all readings are tried on its text.
+//! same search always has the same answer. Then each that the index does not exclude is read once, and all
+//! readings are tried on its text.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -143,7 +144,7 @@ fn alternatives(
         files.extend(listed.into_iter().map(|entry| entry.path));
     }
     if without_filter.is_some() && files.len() < MAX_FILES {
-        // Of which those that pass are known.
+        // So many that those which pass the filter, and are listed above, cannot be all of them.
         let sample = sample.map_or_else(|| unfiltered(scope, options, 2 * MAX_FILES), Ok)?;
         let others = sample.paths().filter(|path| !trial.is_searched(path));
         files.extend(others.map(<[u8]>::to_vec));
