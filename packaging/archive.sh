@@ -19,7 +19,7 @@ run() { env -i "$program" --root "$scratch/empty" "$@"; }
 run man >"$content/man/ripkit.1"
 while read -r command; do
     run man "$command" >"$content/man/ripkit-$command.1"
-done < <(sed -n 's/^ripkit\\-\(.*\)(1)$/\1/p' "$content/man/ripkit.1" | grep -vx help)
+done < <(sed -n 's/\\-/-/g; s/^ripkit-\(.*\)(1)$/\1/p' "$content/man/ripkit.1" | grep -vx help)
 run completions bash >"$content/completions/ripkit.bash"
 run completions zsh >"$content/completions/_ripkit"
 run completions fish >"$content/completions/ripkit.fish"

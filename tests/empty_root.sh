@@ -94,11 +94,15 @@ for words in 'search TODO' 'skills list'; do
 done
 
 # Command lines whose parsing differs in a build with optimization.
-for words in 'list -0' 'find -0 -e rs' 'search --files -0'; do
+while read -r wanted words; do
     # shellcheck disable=SC2086
     env -i "$root/ripkit" --root "$root/tree" $words </dev/null | tr '\0' '\n' |
-        grep -qx 'src/main.rs' || fail "$words: no src/main.rs"
-done
+        grep -qxF "$wanted" || fail "$words: no $wanted"
+done <<'END'
+src/main.rs list -0
+./src/main.rs find -0 -e rs
+src/main.rs search --files -0
+END
 
 left="$(find "$root" -type f | sed "s|^$root/||" | sort | tr '\n' ' ')"
 [ "$left" = 'ripkit tree/new/deep.txt tree/notes.md tree/src/main.rs ' ] || fail "left behind: $left"
