@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::context::Limits;
-use crate::error::{Error, ErrorCode};
+use crate::error::Error;
 use crate::index::IndexOptions;
 use crate::skills::{CLIENT_DIRECTORIES, SkillCatalog, SkillLoader};
 use crate::text_format::TextStyle;
@@ -106,7 +106,7 @@ impl Setup {
     ///
     /// # Errors
     /// `FILE_NOT_FOUND`, `PERMISSION_DENIED` or `INVALID_PATH` for a directory, `INVALID_PATTERN` for
-    /// a glob, `UNKNOWN_TOOL` for a name in `tools`, and those of [`Toolkit::with_index`].
+    /// a glob, `UNKNOWN_TOOL` or `READ_ONLY` for a name in `tools`, and those of [`Toolkit::with_index`].
     pub fn open(&self, directories: &[PathBuf]) -> Result<Opened, Error> {
         let skills = self.load_skills(directories)?;
         let toolkit = Toolkit::new(self.open_workspace(directories)?)
@@ -188,13 +188,10 @@ impl Setup {
     fn with_selected(&self, toolkit: Toolkit) -> Result<Toolkit, Error> {
         let Some(names) = &self.tools else { return Ok(toolkit) };
         let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
-        let Some(unknown) = names.iter().find(|name| toolkit.spec(name).is_none()) else {
-            return Ok(toolkit.only(names));
-        };
-        let known: Vec<&str> = toolkit.specs().map(|spec| spec.name.as_str()).collect();
-        let message = format!("tools: there is no tool {unknown:?}");
-        Err(Error::new(ErrorCode::UnknownTool, message)
-            .with_hint(format!("The tools are {}.", known.join(", "))))
+        match names.iter().find(|name| toolkit.spec(name).is_none()) {
+            Some(missing) => Err(toolkit.unknown(missing)),
+            None => Ok(toolkit.only(names)),
+        }
     }
 }
 
@@ -204,6 +201,7 @@ mod tests {
 
     use super::*;
     use crate::context::Call;
+    use crate::error::ErrorCode;
 
     #[expect(clippy::disallowed_methods, reason = "the tests make their own trees")]
     fn tree() -> tempfile::TempDir {
@@ -279,17 +277,20 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_selected_by_name_and_an_unknown_name_is_refused() {
+    fn tools_are_selected_by_name_and_one_that_is_not_there_is_refused_with_the_reason() {
         let tree = tree();
         let root = [tree.path().join("repo/app")];
-        let select = |names: &[&str]| {
+        let select = |names: &[&str], read_only| {
             let tools = Some(names.iter().map(|&name| name.to_owned()).collect());
-            Setup { tools, ..Setup::default() }.open(&root)
+            Setup { read_only, tools, ..Setup::default() }.open(&root)
         };
-        assert_eq!(names(&select(&[" read", "search"]).unwrap()), ["search", "read_file"]);
-        let error = select(&["search", "nope"]).unwrap_err();
+        assert_eq!(names(&select(&[" read", "search"], false).unwrap()), ["search", "read_file"]);
+        let error = select(&["search", "nope"], false).unwrap_err();
         assert_eq!(error.code(), ErrorCode::UnknownTool);
-        assert!(error.to_string().starts_with("tools: there is no tool \"nope\". The tools are "));
+        assert!(error.to_string().starts_with("unknown tool \"nope\"; the tools are search, "));
+        let error = select(&["search", "write_file"], true).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::ReadOnly);
+        assert!(error.to_string().starts_with("write_file changes files, and these tools were "));
     }
 
     #[test]

@@ -10,7 +10,6 @@ use ripkit::mcp::Server;
 #[cfg(unix)]
 use ripkit::mcp::Stop;
 use ripkit::setup::{Opened, Setup};
-use ripkit::toolkit::standard_spec;
 use ripkit::workspace::ChangeLog;
 use ripkit::{Error, ErrorCode, SkillCatalog};
 
@@ -60,9 +59,6 @@ pub(super) fn run(matches: &ArgMatches, globals: &GlobalFlags) -> u8 {
 fn serve(matches: &ArgMatches, globals: &GlobalFlags) -> Result<(), Error> {
     let indexes = Arc::new(Mutex::new(Vec::new()));
     let setup = setup(matches, globals);
-    for spec in setup.tools.iter().flatten().filter_map(|name| standard_spec(name)) {
-        globals.check_allowed(&spec)?;
-    }
     let missing = index::missing_directory(matches);
     let open = {
         let indexes = Arc::clone(&indexes);

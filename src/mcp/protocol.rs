@@ -19,7 +19,7 @@ use crate::schema;
 use crate::skills::SkillCatalog;
 use crate::text_format::TextStyle;
 use crate::tool::Effect;
-use crate::toolkit::{Answer, Toolkit, standard_spec};
+use crate::toolkit::{Answer, Toolkit, is_own_name};
 
 /// The revisions that are spoken, oldest first.
 const REVISIONS: [&str; 5] =
@@ -416,11 +416,9 @@ impl Service {
     ) -> Result<ToolCall, RpcError> {
         let CallParams { name, arguments } = request.params()?;
         let spec = self.toolkit.spec(&name);
-        if spec.is_none() && standard_spec(&name).is_none() {
+        if spec.is_none() && !is_own_name(&name) {
             // The toolkit suggests a name.
-            let answer = self.toolkit.call(&name, Value::Null, &Call::default());
-            let reason = answer.error().map_or_else(String::new, ToString::to_string);
-            return Err(RpcError::invalid_params(reason));
+            return Err(RpcError::invalid_params(self.toolkit.unknown(&name).to_string()));
         }
         let token = meta.get("progressToken").filter(|token| token.is_string() || token.is_i64());
         Ok(ToolCall {

@@ -113,15 +113,29 @@ pub fn standard_specs() -> Vec<ToolSpec> {
     standard_entries().iter().map(|entry| entry.spec().clone()).collect()
 }
 
-/// The description of one standard tool, by its command, its name on the wire or an alias.
+/// The description of one of this crate's tools, by its command, its name on the wire, an alias, or its
+/// name in another tool set.
 pub fn standard_spec(name: &str) -> Option<ToolSpec> {
-    standard_entry(name).map(|entry| entry.spec().clone())
+    own_entry(name).map(|entry| entry.spec().clone())
 }
 
-fn standard_entry(name: &str) -> Option<Arc<Entry>> {
-    let entries = standard_entries();
+/// Whether a tool of this crate has that name, which this build may lack.
+pub(crate) fn is_own_name(name: &str) -> bool {
+    own_entry(name).is_some() || dialects::tool(name).is_some()
+}
+
+fn own_entry(name: &str) -> Option<Arc<Entry>> {
+    let entries = own_entries();
     let command = entries.iter().find(|entry| entry.is_command(name));
-    command.or_else(|| entries.iter().find(|entry| entry.is_called(name))).cloned()
+    let named = |name: &str| entries.iter().find(|entry| entry.is_called(name));
+    command.or_else(|| named(name)).or_else(|| named(dialects::tool(name)?)).cloned()
+}
+
+/// The tools of this crate that this build has, also those of a log of changes.
+fn own_entries() -> Vec<Arc<Entry>> {
+    let mut entries = standard_entries();
+    tools::of_change_log(&mut entries);
+    entries
 }
 
 fn standard_entries() -> Vec<Arc<Entry>> {
@@ -132,9 +146,7 @@ fn standard_entries() -> Vec<Arc<Entry>> {
 
 /// Whether `T` is one of this crate's tools, which a host can add too.
 fn is_ours<T: Tool>() -> bool {
-    let mut entries = standard_entries();
-    tools::of_change_log(&mut entries);
-    entries.iter().any(|entry| entry.tool.as_any().is::<T>())
+    own_entries().iter().any(|entry| entry.tool.as_any().is::<T>())
 }
 
 impl Toolkit {
@@ -515,28 +527,34 @@ impl Toolkit {
             })
     }
 
-    fn unknown(&self, name: &str) -> Error {
+    /// The error of a call of `name`, which is none of these tools, with the reason.
+    pub(crate) fn unknown(&self, name: &str) -> Error {
         let shown: Vec<&str> = self.0.entries.iter().map(|entry| entry.name.as_str()).collect();
         let known = match shown.as_slice() {
             [] => "this toolkit has no tools".to_owned(),
             shown => format!("the tools are {}", shown.join(", ")),
         };
-        if let Some(entry) = standard_entry(name) {
-            let (code, message) = if self.0.is_read_only && entry.effect != Effect::Read {
+        let unknown = |message| Error::new(ErrorCode::UnknownTool, message);
+        match own_entry(name) {
+            Some(entry) if self.0.is_read_only && entry.effect != Effect::Read => {
                 let why = "these tools were opened read-only (--read-only, in a program read_only)";
-                (ErrorCode::ReadOnly, format!("{name} changes files, and {why}"))
-            } else if entry.tool.is_available() {
-                (ErrorCode::UnknownTool, format!("{name} is not offered here; {known}"))
-            } else {
-                let why = entry.unavailable;
-                (ErrorCode::UnknownTool, format!("{name} cannot be used here: {why}"))
-            };
-            return Error::new(code, message);
+                Error::new(ErrorCode::ReadOnly, format!("{name} changes files, and {why}"))
+            }
+            Some(entry) if entry.tool.is_available() => {
+                unknown(format!("{name} is not offered here; {known}"))
+            }
+            Some(entry) => unknown(format!("{name} cannot be used here: {}", entry.unavailable)),
+            None if is_own_name(name) => unknown(format!(
+                "{name} cannot be used here: this build starts no programs; one made with cargo's \
+                 `--features command` does, on Unix"
+            )),
+            None => {
+                let names = self.0.entries.iter().flat_map(|entry| entry.names());
+                let nearest = arguments::nearest(name, names).and_then(|near| self.find(near));
+                let said = arguments::unknown(name, nearest.map(|entry| entry.name.as_str()));
+                unknown(format!("unknown tool {said}; {known}"))
+            }
         }
-        let names = self.0.entries.iter().flat_map(|entry| entry.names());
-        let nearest = arguments::nearest(name, names).and_then(|near| self.find(near));
-        let unknown = arguments::unknown(name, nearest.map(|entry| entry.name.as_str()));
-        Error::new(ErrorCode::UnknownTool, format!("unknown tool {unknown}; {known}"))
     }
 }
 

@@ -122,6 +122,11 @@ fn a_program_that_starts_no_others_says_how_to_get_one_that_does() {
         );
         assert_eq!(run(root.path(), words), (2, String::new(), wanted), "{words:?}");
     }
+    // An agent reads the answer of a call on standard output.
+    let (status, out, error) = run(root.path(), &["call", "bash", "{}"]);
+    let why = "bash cannot be used here: this build starts no programs; one made with cargo's \
+        `--features command` does, on Unix [UNKNOWN_TOOL]\n";
+    assert_eq!((status, out.as_str(), error.as_str()), (2, why, ""));
 }
 
 /// A shell without the settings of the user who runs the tests. One of them makes directories in its home.

@@ -228,6 +228,17 @@ fn a_call_of_a_tool_that_is_not_served_fails_with_the_flag_that_leaves_it_out() 
         said(&["--tools", "search,read_file"], "write_file"),
         "write_file is not offered here; the tools are search, read_file [UNKNOWN_TOOL]"
     );
+    let undo = "undo_change changes files, and these tools were opened read-only (--read-only, in a \
+        program read_only) [READ_ONLY]";
+    assert_eq!(said(&["--read-only"], "undo_change"), undo);
+    let edit = "str_replace_editor is not offered here; the tools are search [UNKNOWN_TOOL]";
+    assert_eq!(said(&["--tools", "search"], "str_replace_editor"), edit);
+    #[cfg(not(feature = "command"))]
+    assert_eq!(
+        said(&[], "bash"),
+        "bash cannot be used here: this build starts no programs; one made with cargo's \
+         `--features command` does, on Unix [UNKNOWN_TOOL]"
+    );
     assert!(!workspace.root().join("a").exists());
 }
 
@@ -243,14 +254,21 @@ fn only_the_tools_that_were_asked_for_are_served() {
     };
     assert_eq!(names(&["--tools", "read_file,grep"]), ["search", "read_file"]);
     assert_eq!(names(&["--tools", "ls", "--tools=read_file"]), ["list_directory", "read_file"]);
-    let mut refused = command(&workspace.root(), &["--tools", "read_file,nope", "--read-only"]);
-    let refused = refused.output().expect("the program starts");
-    assert_eq!(refused.status.code(), Some(2));
-    assert_eq!(refused.stdout, b"");
+    let refused = |tools: &str| {
+        let words = ["--tools", tools, "--read-only"];
+        let refused = command(&workspace.root(), &words).output().expect("the program starts");
+        assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(2), &b""[..]));
+        String::from_utf8_lossy(&refused.stderr).into_owned()
+    };
     assert_eq!(
-        String::from_utf8_lossy(&refused.stderr),
-        "ripkit: tools: there is no tool \"nope\". The tools are search, list_files, \
-         find_files, list_directory, read_file.\n"
+        refused("read_file,nope"),
+        "ripkit: unknown tool \"nope\"; the tools are search, list_files, find_files, \
+         list_directory, read_file\n"
+    );
+    assert_eq!(
+        refused("write_file"),
+        "ripkit: write_file changes files, and these tools were opened read-only (--read-only, in a \
+         program read_only)\n"
     );
 }
 
@@ -608,8 +626,8 @@ fn commands_are_served_where_a_person_allows_them() {
     let alone = offered(&["--allow-commands", "--tools", "run_command"]);
     assert_eq!(alone, (true, 1, "hi\n".to_owned()));
     let refused = command(&workspace.root(), &["--tools", "search,bash"]).output().unwrap();
-    let why = "ripkit: run starts programs, which is not allowed here. A person who wants that adds \
-        --allow-commands.\n";
+    let why = "ripkit: bash cannot be used here: commands are not allowed (--allow-commands, in a \
+        program a policy)\n";
     assert_eq!(
         (refused.status.code(), String::from_utf8_lossy(&refused.stderr)),
         (Some(2), why.into())
