@@ -6,10 +6,10 @@
 #
 # Needs Rust, Python, Node, and the programs of GNU (coreutils, tar).
 set -euo pipefail
-out="$(realpath -m "${1:?a directory}")"
+directory="$(realpath -m "${1:?a directory}")"
 cd "$(dirname "$0")/../.."
 . packaging/names.sh
-mkdir -p "$out"
+mkdir -p "$directory"
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 
@@ -32,7 +32,7 @@ finds() {
 }
 
 wheel="$(bindings/python/build.sh)"
-cp "$wheel" "$out"
+cp "$wheel" "$directory"
 python3 -m venv "$scratch/venv"
 bin="$scratch/venv/bin"
 [ -d "$bin" ] || bin="$scratch/venv/Scripts"
@@ -41,7 +41,7 @@ finds "$bin/ripkit" search -n TODO main.rs
 finds "$bin/python" -c 'import ripkit; print(ripkit.Toolkit(".").call("search", {"pattern": "TODO"}))'
 
 mapfile -t packages < <(bindings/node/build.sh)
-cp "${packages[@]}" "$out"
+cp "${packages[@]}" "$directory"
 mkdir "$scratch/project"
 (
     cd "$scratch/project"
@@ -56,6 +56,6 @@ END
 finds node "$scratch/project/search.mjs"
 
 archive="$(packaging/archive.sh)"
-cp "$archive" "$archive.sha256" "$out"
+cp "$archive" "$archive.sha256" "$directory"
 tar -xzf "$archive" -C "$scratch"
 finds "$scratch/$name/${program##*/}" search -n TODO main.rs
