@@ -56,18 +56,22 @@ impl DirSource for IndexView {
             }
             Some(State::Seen) => SelectionLookup::Wanted,
             Some(State::Kept(kept)) => {
-                let roots = tasks.iter().filter(|task| self.is_other(task, &kept)).count();
-                let changed = roots + kept.changed(self.generation(), self.relisted());
-                if changed == 0 {
-                    kept.doubt(false);
-                }
-                if changed == 0 && kept.has_rules(self.generation(), &|dir| self.open(dir)) {
-                    return SelectionLookup::Known(kept.selection().clone());
-                }
-                let was_doubtful = kept.doubt(changed > MAX_CHANGED);
-                if changed <= MAX_CHANGED {
-                    selections.put(key, State::Seen);
-                    return SelectionLookup::Wanted;
+                let mut changed = kept.changed(self.generation(), self.relisted());
+                changed.extend(tasks.iter().filter_map(|task| self.other_root(task, &kept)));
+                let is_few = changed.len() <= MAX_CHANGED;
+                let was_doubtful = kept.doubt(!is_few);
+                if is_few {
+                    let selection = kept.selection().clone();
+                    let has_rules = kept.has_rules(self.generation(), &|dir| self.open(dir));
+                    if has_rules && changed.is_empty() {
+                        return SelectionLookup::Known(selection);
+                    }
+                    return if has_rules {
+                        SelectionLookup::Outdated(selection, changed)
+                    } else {
+                        selections.put(key, State::Seen);
+                        SelectionLookup::Wanted
+                    };
                 }
                 // The first time, the walk perhaps finds that none of them has changed.
                 if was_doubtful {
@@ -85,8 +89,9 @@ impl DirSource for IndexView {
         selection: &Arc<Selection>,
     ) {
         let Some(key) = SelectionKey::of(options, tasks) else { return };
+        let before = self.cache().selections().take(&key);
         let state = self
-            .kept(options, tasks, selection)
+            .kept(options, tasks, (selection, before))
             .map_or(State::Unfit, |kept| State::Kept(Arc::new(kept)));
         self.cache().selections().put(key, state);
     }
@@ -178,23 +183,27 @@ impl IndexView {
         self.cache().directory(prefix).filter(|dir| dir.is_current(self.generation()))
     }
 
-    /// Whether a root is not, or no more, the directory that a selection has.
-    fn is_other(&self, task: &InitialTask, kept: &KeptSelection) -> bool {
-        let InitialTask::ReadDir(root) = task else { return false };
+    /// The path of a root that is not, or no more, the directory that a selection has.
+    fn other_root(&self, task: &InitialTask, kept: &KeptSelection) -> Option<Arc<[u8]>> {
+        let InitialTask::ReadDir(root) = task else { return None };
         let now = self.directory(root.prefix(), root.is_in_place(), &|| root.stat());
-        !now.is_some_and(|now| kept.has(&now))
+        (!now.is_some_and(|now| kept.has(&now))).then(|| root.prefix().clone())
     }
 
-    /// What a walk visits, to be kept; none if a later call could not tell whether something changed.
+    /// What a walk visits, to be kept in the place of what it visited before; none if a later call could
+    /// not tell whether something changed.
     fn kept(
         &self,
         options: &WalkOptions,
         tasks: &[InitialTask],
-        selection: &Arc<Selection>,
+        (selection, before): (&Arc<Selection>, Option<Arc<KeptSelection>>),
     ) -> Option<KeptSelection> {
         let (mut dirs, mut ruled) = (Vec::new(), Vec::new());
-        for selected in selection.directories() {
-            let dir = self.cache().directory(selected.prefix())?;
+        for (index, selected) in selection.directories().iter().enumerate() {
+            // Mostly they are the same, which spares the look-up.
+            let same = before.as_ref().and_then(|before| before.directory(index));
+            let same = same.filter(|dir| selected.is_part_of(dir.listing()));
+            let dir = same.cloned().or_else(|| self.cache().directory(selected.prefix()))?;
             if !dir.is_current(self.generation()) || !selected.is_part_of(dir.listing()) {
                 return None;
             }
@@ -209,6 +218,7 @@ impl IndexView {
                 dirs.push(self.cache().directory(batch.prefix())?);
             }
         }
+        drop(before);
         let bytes = selection.bytes() + dirs.len() * size_of::<usize>();
         let memory = self.cache().budget().reserve(bytes, 0)?;
         Some(KeptSelection::new(selection.clone(), dirs, ruled, memory))

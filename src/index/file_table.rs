@@ -183,6 +183,13 @@ impl Slot {
     }
 }
 
+impl Candidates {
+    /// Adds up files that need neither be opened nor checked; none if one of them has to be.
+    pub(super) fn spared(&self, files: &FileWords) -> Option<SparedFiles> {
+        self.settled.spared(files, self.files.as_ref())
+    }
+}
+
 impl Known {
     /// What a search need not open, as long as the file is the same.
     fn exclude(&self, file: FileId, candidates: &Candidates) -> Option<Excluded> {
@@ -367,16 +374,6 @@ impl FileTable {
         None
     }
 
-    /// Adds up files that need neither be opened nor checked; none if one of them has to be.
-    pub(super) fn spared(&self, files: &FileWords, candidates: &Candidates) -> Option<SparedFiles> {
-        let slots = self.read();
-        let text_bytes = |file| {
-            let known = slots.get(file)?.known.filter(|it| it.recorded <= candidates.recorded)?;
-            Some(known.text_bytes)
-        };
-        candidates.settled.spared(files, candidates.files.as_ref(), text_bytes)
-    }
-
     /// Forgets what is known of a file if it changed.
     pub(super) fn refresh(
         &self,
@@ -453,9 +450,7 @@ impl Slots {
         self.doubtful.grow(self.files.len());
         self.doubtful.insert(file);
         if self.settled.contains(file) {
-            let text_bytes =
-                self.get(file).and_then(|slot| slot.known).map_or(0, |it| it.text_bytes);
-            Arc::make_mut(&mut self.settled).remove(file, text_bytes);
+            Arc::make_mut(&mut self.settled).remove(file);
         }
     }
 

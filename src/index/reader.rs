@@ -34,7 +34,7 @@ struct IndexingTime {
     started: Instant,
     threads: u64,
     nanoseconds: AtomicU64,
-    /// Whether a file was opened of which nothing was known.
+    /// Whether a file had to be read of which nothing was known.
     unknown: AtomicBool,
 }
 
@@ -86,7 +86,7 @@ impl IndexReader {
         }
     }
 
-    /// Whether a file was opened of which nothing was known.
+    /// Whether a file had to be read of which nothing was known.
     pub(super) fn missed_files(&self) -> bool {
         self.indexing.unknown.load(Ordering::Relaxed)
     }
@@ -107,7 +107,7 @@ impl IndexReader {
 
     /// Adds up files that need neither be opened nor checked; none if one of them has to be.
     pub(crate) fn spared(&self, files: &FileWords) -> Option<SparedFiles> {
-        self.tree.files().spared(files, &self.candidates)
+        self.candidates.spared(files)
     }
 
     /// Drops what is known of a file that changed since it was indexed.
@@ -119,13 +119,19 @@ impl IndexReader {
         ScratchBuffers(SignatureBuilder::new(self.tree.bits_per_byte()))
     }
 
+    /// Notes a file that a search has to read if nothing is known of it; returns whether that is so.
+    pub(crate) fn note_unknown(&self, file: FileId) -> bool {
+        let is_unknown = !self.tree.files().knows(file);
+        self.indexing.unknown.fetch_or(is_unknown, Ordering::Relaxed);
+        is_unknown
+    }
+
     /// Checks a file of which nothing is known, before it is read; none if there is no time to
     /// index it now.
     pub(crate) fn begin_scan(&self, file: FileId, opened: &File) -> Option<FileScan> {
-        if self.tree.files().knows(file) {
+        if !self.note_unknown(file) {
             return None;
         }
-        self.indexing.unknown.store(true, Ordering::Relaxed);
         self.indexing.has_time(self.indexing.started.elapsed()).then_some(())?;
         FileScan::begin(opened).ok().flatten()
     }

@@ -69,6 +69,16 @@ impl Selections {
         kept.iter().find(|(known, _)| known.is_same(key)).map(|(_, state)| state.clone())
     }
 
+    /// Removes the selection of this key, if there is one.
+    pub(super) fn take(&self, key: &SelectionKey) -> Option<Arc<KeptSelection>> {
+        let mut kept = lock(&self.0);
+        let position = kept.iter().position(|(known, _)| known.is_same(key))?;
+        match kept.remove(position).1 {
+            State::Kept(kept) => Some(kept),
+            State::Seen | State::Unfit => None,
+        }
+    }
+
     pub(super) fn put(&self, key: SelectionKey, state: State) {
         let mut kept = lock(&self.0);
         kept.retain(|(known, _)| !known.is_same(&key));
@@ -137,17 +147,23 @@ impl KeptSelection {
         &self.selection
     }
 
+    /// The directory that is at this place in the selection.
+    pub(super) fn directory(&self, index: usize) -> Option<&Arc<SnapshotDir>> {
+        self.dirs.get(index)
+    }
+
     pub(super) fn has(&self, dir: &Arc<SnapshotDir>) -> bool {
         self.dirs.iter().any(|own| Arc::ptr_eq(own, dir))
     }
 
-    /// How many directories may have changed, in a call before which so many reports of changed listings
-    /// had come.
-    pub(super) fn changed(&self, generation: Generation, relisted: u64) -> usize {
+    /// The paths of directories that may have changed, in a call before which so many reports of changed
+    /// listings had come.
+    pub(super) fn changed(&self, generation: Generation, relisted: u64) -> Vec<Arc<[u8]>> {
         if self.checked.load(Ordering::Acquire) == relisted {
-            return 0;
+            return Vec::new();
         }
-        let changed = self.dirs.iter().filter(|dir| !dir.is_current(generation)).count();
+        let changed = self.dirs.iter().filter(|dir| !dir.is_current(generation));
+        let changed = changed.map(|dir| dir.prefix().clone()).collect();
         if self.dirs.iter().all(|dir| dir.is_watched_current(generation)) {
             self.checked.store(relisted, Ordering::Release);
         }

@@ -11,8 +11,9 @@ pub(super) struct Settled {
     binaries: FileSet,
     /// Texts that some searches read in pieces, or not at all.
     large: FileSet,
-    /// The size of the texts in each word of the sets, as [`searched_bytes`].
-    bytes: Vec<u64>,
+    /// The bytes of each text that count as searched: none if it is searched in pieces, and none of files
+    /// that are not among the texts.
+    bytes: Vec<u32>,
 }
 
 /// Files that a search need not open, taken together.
@@ -22,11 +23,6 @@ pub(crate) struct SparedFiles {
     text_bytes: u64,
     binaries: u64,
     has_large: bool,
-}
-
-/// How many bytes of a text count as searched: none if it is searched in pieces.
-fn searched_bytes(text_bytes: u64) -> u64 {
-    if text_bytes <= WHOLE { text_bytes } else { 0 }
 }
 
 impl Settled {
@@ -39,7 +35,7 @@ impl Settled {
         for set in [&mut self.texts, &mut self.binaries, &mut self.large] {
             set.grow(files);
         }
-        self.bytes.resize(files.div_ceil(u64::BITS as usize), 0);
+        self.bytes.resize(files.next_multiple_of(u64::BITS as usize), 0);
     }
 
     pub(super) fn insert_binary(&mut self, file: FileId) {
@@ -49,29 +45,28 @@ impl Settled {
     /// Adds a text that is not in the set, and for which there is room.
     pub(super) fn insert_text(&mut self, file: FileId, text_bytes: u64) {
         self.texts.insert(file);
-        self.bytes[(file.0 / u64::BITS) as usize] += searched_bytes(text_bytes);
+        if text_bytes <= WHOLE {
+            let bytes = u32::try_from(text_bytes).expect("a whole text is small");
+            self.bytes[file.0 as usize] = bytes;
+        }
         if text_bytes > WHOLE / 2 {
             self.large.insert(file);
         }
     }
 
-    /// Removes a file of the set, whose text had so many bytes if it was one.
-    pub(super) fn remove(&mut self, file: FileId, text_bytes: u64) {
-        if self.texts.contains(file) {
-            self.bytes[(file.0 / u64::BITS) as usize] -= searched_bytes(text_bytes);
-        }
+    /// Removes a file of the set.
+    pub(super) fn remove(&mut self, file: FileId) {
+        self.bytes[file.0 as usize] = 0;
         for set in [&mut self.texts, &mut self.binaries, &mut self.large] {
             set.remove(file);
         }
     }
 
-    /// Adds up files if all of them are settled, and no text is one of the `candidates`. `text_bytes`
-    /// returns the size of a text; none if that is not known any more.
+    /// Adds up files if all of them are settled, and no text is one of the `candidates`.
     pub(super) fn spared(
         &self,
         files: &FileWords,
         candidates: Option<&FileSet>,
-        text_bytes: impl Fn(FileId) -> Option<u64>,
     ) -> Option<SparedFiles> {
         let mut spared = SparedFiles::default();
         for (index, files) in files.words() {
@@ -84,16 +79,14 @@ impl Settled {
             spared.texts += u64::from(texts.count_ones());
             spared.binaries += u64::from(binaries.count_ones());
             spared.has_large |= self.large.word(index) & texts != 0;
-            if texts == known && texts != 0 {
-                spared.text_bytes += self.bytes[index as usize];
+            if texts == 0 {
                 continue;
             }
-            let mut rest = texts;
-            while rest != 0 {
-                let file = FileId(index * u64::BITS + rest.trailing_zeros());
-                spared.text_bytes += searched_bytes(text_bytes(file)?);
-                rest &= rest - 1;
-            }
+            let begin = (index * u64::BITS) as usize;
+            let bytes = self.bytes[begin..begin + u64::BITS as usize].iter().enumerate();
+            let bytes =
+                bytes.map(|(bit, bytes)| u64::from(*bytes) & (texts >> bit & 1).wrapping_neg());
+            spared.text_bytes += bytes.sum::<u64>();
         }
         Some(spared)
     }

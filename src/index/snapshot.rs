@@ -263,9 +263,11 @@ impl Snapshot {
         let known = old.as_ref().map(|old| old.listing());
         let has_room = table.has_room(&dir, self.max);
         if has_room {
-            let is_same = old.as_ref().is_some_and(|old| old.has_identity(dir.stamps().0));
-            let kept = known.filter(|_| is_same);
-            dir.assign_files(&self.files, kept);
+            let same = old.as_ref().filter(|old| old.has_identity(dir.stamps().0));
+            dir.assign_files(&self.files, same.map(|old| old.listing()));
+            if let Some(old) = same {
+                dir.inherit_rules(old);
+            }
         }
         if let Some(known) = known {
             self.files.release(known, dir.listing());

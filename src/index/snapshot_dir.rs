@@ -34,7 +34,7 @@ pub(crate) struct SnapshotDir {
     /// The last generation in which the fingerprint was found unchanged.
     verified: AtomicU64,
     changes: Arc<DirChanges>,
-    rules: Mutex<Option<CachedRules>>,
+    rules: Mutex<Option<Arc<CachedRules>>>,
     filtered: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
 }
 
@@ -117,6 +117,14 @@ impl SnapshotDir {
         files.assign(Arc::make_mut(&mut self.listing), old, &self.changes);
     }
 
+    /// Takes over the rules of an earlier reading of the directory, as far as its ignore files are still the
+    /// same, so that what was derived from them stays valid.
+    pub(super) fn inherit_rules(&mut self, old: &SnapshotDir) {
+        if self.ignore_files == old.ignore_files {
+            self.rules = Mutex::new(lock(&old.rules).clone());
+        }
+    }
+
     /// Notes that the directory was found unchanged in this generation.
     pub(super) fn verify(&self, current: u64) {
         self.verified.fetch_max(current, Ordering::AcqRel);
@@ -187,7 +195,7 @@ impl SnapshotDir {
         warnings.extend_from_slice(&own_warnings);
         *rules = entered.reserve(budget).then(|| {
             let (above, entered) = (above.clone(), entered.clone());
-            CachedRules { above, entered, stamps, warnings: own_warnings }
+            Arc::new(CachedRules { above, entered, stamps, warnings: own_warnings })
         });
         Ok(entered)
     }

@@ -1,6 +1,7 @@
 //! Reads directories for one walk: entries become batches of files and subdirectories, in path
 //! order, with a report of what was left out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::walk::directory::{
@@ -10,7 +11,9 @@ use crate::walk::disk_dirs::{DiskDirs, shown};
 use crate::walk::entry_filter::EntryFilter;
 use crate::walk::ignore_rules::IgnoreRules;
 use crate::walk::roots::{DirContents, DirSource, InitialTask, ReadContext, WalkOptions};
-use crate::walk::selection::{SelectedDir, SelectedFiles, Selection, SelectionLookup};
+use crate::walk::selection::{
+    DirectoryAgain, ItemAgain, SelectedDir, SelectedFiles, Selection, SelectionLookup,
+};
 use crate::walk::visitor::{BATCH, Batch};
 use ripkit_fs::Workspace;
 use ripkit_fs::os::{Kind, Volume};
@@ -107,15 +110,77 @@ impl DirReader {
         keep_going: &dyn Fn() -> bool,
     ) -> Option<Arc<Selection>> {
         let source = self.source();
-        match source.selection(&self.options, tasks) {
-            SelectionLookup::Known(selection) => Some(selection),
-            SelectionLookup::Wanted => {
-                let selection = Arc::new(self.select(tasks, keep_going)?);
-                source.keep_selection(&self.options, tasks, &selection);
-                Some(selection)
+        let updated = match source.selection(&self.options, tasks) {
+            SelectionLookup::Known(selection) => return Some(selection),
+            SelectionLookup::Unknown => return None,
+            SelectionLookup::Wanted => None,
+            SelectionLookup::Outdated(selection, changed) => {
+                self.update(&selection, &changed, tasks, keep_going)
             }
-            SelectionLookup::Unknown => None,
+        };
+        let selection = Arc::new(updated.or_else(|| self.select(tasks, keep_going))?);
+        source.keep_selection(&self.options, tasks, &selection);
+        Some(selection)
+    }
+
+    /// Reads directories of a selection again; none if more than files came and went in them, or one of
+    /// them cannot be read.
+    fn update(
+        &self,
+        selection: &Selection,
+        changed: &[Arc<[u8]>],
+        tasks: &[InitialTask],
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<Selection> {
+        let at = (self.workspace.root_handle(), &self.open);
+        let roots = || {
+            tasks.iter().filter_map(|task| match task {
+                InitialTask::ReadDir(root) => Some(root),
+                InitialTask::Visit(..) => None,
+            })
+        };
+        let pending = |prefix: &Arc<[u8]>| {
+            let root = roots().find(|root| root.prefix() == prefix);
+            root.cloned().or_else(|| selection.pending(prefix, at))
+        };
+        let mut pending: Vec<PendingDir> = changed.iter().map(pending).collect::<Option<_>>()?;
+        let mut again = BTreeMap::new();
+        while let Some(directory) = pending.pop() {
+            if again.contains_key(directory.prefix()) {
+                continue;
+            }
+            let (report, items, dir) = self.read_selected(&directory, keep_going)?;
+            let item = |item| match item {
+                DirItem::Files(batch) => {
+                    ItemAgain::Files(selected_files(&batch, directory.root_number()))
+                }
+                DirItem::Directory(below) => {
+                    let prefix = below.prefix().clone();
+                    // By this name there may be another directory now.
+                    if !below.is_in_place() {
+                        pending.push(below);
+                    }
+                    ItemAgain::Directory(prefix)
+                }
+            };
+            let items = items.into_iter().map(item).collect();
+            again.insert(directory.prefix().clone(), DirectoryAgain::new(dir, report, items));
         }
+        selection.with_directories(again)
+    }
+
+    /// Reads a directory of a selection; none if it cannot be read.
+    fn read_selected(
+        &self,
+        directory: &PendingDir,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<(DirectoryReport, Vec<DirItem>, SelectedDir)> {
+        let ReadDirResult { items, report, remaining } = self.read(directory, keep_going);
+        if report.interrupted || !report.stats.trouble.is_empty() || !keep_going() {
+            return None;
+        }
+        let (listing, inside) = remaining?;
+        Some((report, items, SelectedDir::new(directory, listing, inside)))
     }
 
     /// Reads everything that a walk visits that begins with these tasks; none if something cannot
@@ -136,22 +201,14 @@ impl DirReader {
                 match item {
                     DirItem::Files(batch) => selection.push_files(selected_files(&batch, root)),
                     DirItem::Directory(directory) => {
-                        let read = self.read(&directory, keep_going);
-                        let stats = &read.report.stats;
-                        if read.report.interrupted || !stats.trouble.is_empty() || !keep_going() {
-                            return None;
-                        }
-                        let (prefix, above) =
-                            (directory.prefix().clone(), directory.rules().clone());
-                        let (listing, inside) = read.remaining?;
-                        let dir = SelectedDir::new(prefix, listing, (above, inside));
-                        selection.push_directory(read.report, dir);
-                        items.extend(read.items.into_iter().rev());
+                        let (report, below, dir) = self.read_selected(&directory, keep_going)?;
+                        selection.push_directory(Arc::new(report), dir);
+                        items.extend(below.into_iter().rev());
                     }
                 }
             }
         }
-        selection.finish();
+        selection.finish(&Selection::default());
         Some(selection)
     }
 

@@ -254,6 +254,16 @@ impl PendingDir {
         }
     }
 
+    /// The directory at `prefix` of an earlier walk, below the rules `rules`, by the number of its root and
+    /// how deep it lies below that. It may be another one now.
+    pub(super) fn again(
+        (parent, name): (DirHandle, Vec<u8>),
+        (prefix, rules): (Arc<[u8]>, IgnoreRules),
+        (root, depth): (usize, usize),
+    ) -> PendingDir {
+        PendingDir { parent, name, prefix, rules, depth, root, is_in_place: false }
+    }
+
     /// Opens it for listing.
     pub(crate) fn open(&self, count: &OpenCount) -> io::Result<Arc<OpenDir>> {
         self.parent.open_child(&self.name, count)
@@ -293,6 +303,11 @@ impl PendingDir {
     pub(crate) fn is_in_place(&self) -> bool {
         self.is_in_place
     }
+}
+
+/// How long the path of the parent is, with its `/`; 0 for an entry of the workspace root.
+pub(super) fn parent_len(path: &[u8]) -> usize {
+    path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1)
 }
 
 /// Identifies a file of the index as long as it exists.

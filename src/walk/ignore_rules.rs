@@ -58,7 +58,7 @@ impl RuleMatch {
 }
 
 /// Which ignore files a directory holds, and whether it is the root of a repository.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IgnoreFiles {
     files: [Option<Kind>; 3],
     git: Option<Kind>,

@@ -248,7 +248,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                     return;
                 }
             }
-            if !visits_few || !self.keeps_going() {
+            // A sink that may want no more perhaps has enough after the first.
+            let is_among_first = stops_early && number < CHUNKS_AT_ONCE;
+            if !visits_few && !is_among_first || !self.keeps_going() {
                 steps.list.push(Step::Select(chunk));
                 continue;
             }

@@ -12,7 +12,7 @@ use crate::output::{ReadError, ScanStats};
 use crate::text_format::TextFormat;
 use crate::walk::changed::ChangedFiles;
 use crate::walk::directory::{
-    DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
+    DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir, parent_len,
 };
 use crate::walk::globs::PathFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
@@ -598,11 +598,6 @@ impl WalkRoot {
             Batch::of_file(self.parent.clone(), prefix, &self.name, self.file),
         )
     }
-}
-
-/// How long the path of the parent is, with its `/`; 0 for an entry of the workspace root.
-fn parent_len(path: &[u8]) -> usize {
-    path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1)
 }
 
 /// How the paths below a root are shown: as the caller named the root, where links lead from that

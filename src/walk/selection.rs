@@ -1,13 +1,19 @@
 //! Everything that a walk visits, known before it begins.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+#[cfg(test)]
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::memmem;
 
-use crate::walk::directory::{DirListing, DirectoryReport, EntryRef, FileId};
+use crate::walk::directory::{
+    DirHandle, DirListing, DirectoryReport, EntryRef, FileId, OpenCount, PendingDir, parent_len,
+};
 use crate::walk::ignore_rules::IgnoreRules;
+use ripkit_fs::os::{Dir, Volume};
 
 /// How many directories a thread handles in one go at most: enough that handing results over costs
 /// little in comparison, and few enough that other threads have work too.
@@ -22,10 +28,16 @@ pub(crate) struct Selection {
 }
 
 /// At most [`CHUNK_DIRS`] consecutive directories.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Chunk {
     /// Where it begins in the items of the selection.
     begin: usize,
+    /// What its parts add up to, once the selection is whole.
+    sums: Option<Arc<ChunkSums>>,
+}
+
+#[derive(Debug, Default)]
+struct ChunkSums {
     /// The reports of all its directories.
     report: DirectoryReport,
     /// Its files; none if the index does not know one of them.
@@ -34,10 +46,34 @@ struct Chunk {
     len: usize,
 }
 
+impl ChunkSums {
+    fn of(items: &[SelectedItem]) -> ChunkSums {
+        let mut sums = ChunkSums { files: FileWords::of(file_ids(items)), ..ChunkSums::default() };
+        for item in items {
+            match item {
+                SelectedItem::Directory(report) => {
+                    sums.report.absorb(DirectoryReport::clone(report));
+                }
+                SelectedItem::Files(files) => sums.len += files.range.len(),
+            }
+        }
+        sums
+    }
+}
+
+impl Chunk {
+    fn sums(&self) -> &ChunkSums {
+        self.sums.as_ref().expect("the selection is whole")
+    }
+}
+
 /// A directory of a selection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SelectedDir {
     prefix: Arc<[u8]>,
+    /// The number of the root that it lies below, and how deep.
+    root: usize,
+    depth: usize,
     /// What remains of its listing.
     listing: Arc<DirListing>,
     /// The rules above and inside it.
@@ -46,13 +82,27 @@ pub(crate) struct SelectedDir {
 }
 
 impl SelectedDir {
-    /// A directory with what remains of its listing, and the rules above and inside it.
-    pub(crate) fn new(
-        prefix: Arc<[u8]>,
+    /// A directory with what remains of its listing, and the rules inside it.
+    pub(super) fn new(
+        directory: &PendingDir,
         listing: Arc<DirListing>,
-        (above, inside): (IgnoreRules, IgnoreRules),
+        inside: IgnoreRules,
     ) -> SelectedDir {
-        SelectedDir { prefix, listing, above, inside }
+        let (prefix, above) = (directory.prefix().clone(), directory.rules().clone());
+        let (root, depth) = (directory.root_number(), directory.depth());
+        SelectedDir { prefix, root, depth, listing, above, inside }
+    }
+
+    /// The same directory, to be read again.
+    fn pending(&self, root: &Arc<Dir>, count: &OpenCount) -> PendingDir {
+        let path = self.prefix.strip_suffix(b"/").unwrap_or(&self.prefix);
+        let (above, name) = path.split_at(parent_len(path));
+        let parent = DirHandle::lazy(root, above.into(), Volume::Disk, count);
+        PendingDir::again(
+            (parent, name.to_vec()),
+            (self.prefix.clone(), self.above.clone()),
+            (self.root, self.depth),
+        )
     }
 
     pub(crate) fn prefix(&self) -> &[u8] {
@@ -76,19 +126,21 @@ pub(crate) enum SelectionLookup {
     Known(Arc<Selection>),
     /// One that is read now would be kept.
     Wanted,
+    /// The same, and all of this one is still valid but for the directories at these paths.
+    Outdated(Arc<Selection>, Vec<Arc<[u8]>>),
     Unknown,
 }
 
 /// A directory, or files of one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum SelectedItem {
     /// The report of a directory, before its entries.
-    Directory(Box<DirectoryReport>),
+    Directory(Arc<DirectoryReport>),
     Files(SelectedFiles),
 }
 
 /// Consecutive entries of a directory, as in a [`Batch`](crate::walk::Batch).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SelectedFiles {
     prefix: Arc<[u8]>,
     /// The number of the root that they lie below, and how many bytes of the paths belong to it.
@@ -148,45 +200,123 @@ pub(crate) struct SelectionChunk {
 
 impl Selection {
     /// Adds the next directory, whose files follow.
-    pub(crate) fn push_directory(&mut self, report: DirectoryReport, dir: SelectedDir) {
+    pub(super) fn push_directory(&mut self, report: Arc<DirectoryReport>, dir: SelectedDir) {
         if self.directories.len().is_multiple_of(CHUNK_DIRS) {
             self.begin_chunk();
         }
         self.directories.push(dir);
-        self.items.push(SelectedItem::Directory(Box::new(report)));
+        self.items.push(SelectedItem::Directory(report));
     }
 
     fn begin_chunk(&mut self) {
-        let (begin, report) = (self.items.len(), DirectoryReport::default());
+        let begin = self.items.len();
         if self.chunks.last().is_none_or(|last| last.begin < begin) {
-            self.chunks.push(Chunk { begin, report, files: None, len: 0 });
+            self.chunks.push(Chunk { begin, sums: None });
         }
     }
 
     /// Adds files of one of the directories before, or a file that is a root of the walk.
-    pub(crate) fn push_files(&mut self, files: SelectedFiles) {
+    pub(super) fn push_files(&mut self, files: SelectedFiles) {
         if self.chunks.is_empty() {
             self.begin_chunk();
         }
         self.items.push(SelectedItem::Files(files));
     }
 
-    /// Adds up its parts, once it is whole.
-    pub(crate) fn finish(&mut self) {
-        let mut end = self.items.len();
-        for chunk in self.chunks.iter_mut().rev() {
-            let items = &self.items[chunk.begin..end];
-            for item in items {
-                match item {
-                    SelectedItem::Directory(report) => {
-                        chunk.report.absorb(DirectoryReport::clone(report));
-                    }
-                    SelectedItem::Files(files) => chunk.len += files.range.len(),
+    /// Adds up its parts, once it is whole. Those that are the same in `before` are not added up again.
+    pub(super) fn finish(&mut self, before: &Selection) {
+        for number in 0..self.chunks.len() {
+            let items = self.items_of(number);
+            let same = before.chunks.get(number).filter(|_| {
+                let others = before.items_of(number);
+                items.len() == others.len() && items.iter().zip(others).all(|(a, b)| a.is_same(b))
+            });
+            let sums = same.and_then(|chunk| chunk.sums.clone());
+            let sums = sums.unwrap_or_else(|| Arc::new(ChunkSums::of(items)));
+            self.chunks[number].sums = Some(sums);
+        }
+    }
+
+    /// The items of the chunk of this number.
+    fn items_of(&self, number: usize) -> &[SelectedItem] {
+        let end = self.chunks.get(number + 1).map_or(self.items.len(), |next| next.begin);
+        &self.items[self.chunks[number].begin..end]
+    }
+
+    /// The directory at this path, to be read again; none if it has none there.
+    pub(super) fn pending(
+        &self,
+        prefix: &[u8],
+        (root, count): (&Arc<Dir>, &OpenCount),
+    ) -> Option<PendingDir> {
+        let dir = self.directories.iter().find(|dir| *dir.prefix == *prefix)?;
+        Some(dir.pending(root, count))
+    }
+
+    /// The same with directories that were read again, by their paths. None if one of them has other
+    /// subdirectories or rules than before.
+    pub(super) fn with_directories(
+        &self,
+        mut again: BTreeMap<Arc<[u8]>, DirectoryAgain>,
+    ) -> Option<Selection> {
+        let (mut selection, mut open) = (Selection::default(), Vec::<DirectoryAgain>::new());
+        let mut directories = self.directories.iter();
+        for item in &self.items {
+            let prefix = match item {
+                SelectedItem::Files(files) => &files.prefix,
+                SelectedItem::Directory(_) => {
+                    &directories.as_slice().first().expect("each has its report").prefix
+                }
+            };
+            while let Some(done) = open.pop_if(|dir| !prefix.starts_with(&dir.dir.prefix)) {
+                done.end(&mut selection)?;
+            }
+            let (report, dir) = match item {
+                // Replaced by those that were read again.
+                SelectedItem::Files(files)
+                    if open.last().is_some_and(|open| open.dir.prefix == files.prefix) =>
+                {
+                    continue;
+                }
+                SelectedItem::Files(files) => {
+                    selection.push_files(files.clone());
+                    continue;
+                }
+                SelectedItem::Directory(report) => {
+                    (report, directories.next().expect("each has its report"))
+                }
+            };
+            if let Some(above) = open.last_mut().filter(|above| above.is_above(prefix)) {
+                above.push_files_before(prefix, &mut selection)?;
+            }
+            match again.first_entry().filter(|next| next.key() == prefix) {
+                None => selection.push_directory(report.clone(), dir.clone()),
+                Some(next) if !next.get().dir.inside.is_same(&dir.inside) => return None,
+                Some(next) => {
+                    let mut read = next.remove();
+                    selection.push_directory(std::mem::take(&mut read.report), read.dir.clone());
+                    open.push(read);
                 }
             }
-            chunk.files = FileWords::of(file_ids(items));
-            end = chunk.begin;
         }
+        while let Some(done) = open.pop() {
+            done.end(&mut selection)?;
+        }
+        selection.finish(self);
+        again.is_empty().then_some(selection)
+    }
+
+    /// Whether some of it was taken over from another one.
+    #[cfg(test)]
+    pub(crate) fn is_update_of(&self, before: &Selection) -> bool {
+        let reports = |selection: &Selection| -> HashSet<*const DirectoryReport> {
+            let report = |item: &SelectedItem| match item {
+                SelectedItem::Directory(report) => Some(Arc::as_ptr(report)),
+                SelectedItem::Files(_) => None,
+            };
+            selection.items.iter().filter_map(report).collect()
+        };
+        !reports(self).is_disjoint(&reports(before))
     }
 
     /// Its directories in path order.
@@ -204,20 +334,67 @@ impl Selection {
         };
         let items: usize =
             self.items.iter().map(|item| size_of::<SelectedItem>() + skipped(item)).sum();
-        let words = self.chunks.iter().filter_map(|chunk| chunk.files.as_ref());
+        let words = self.chunks.iter().filter_map(|chunk| chunk.sums().files.as_ref());
         let words = words.map(|words| words.0.len() * size_of::<(u32, u64)>()).sum::<usize>();
         items + words + self.directories.len() * size_of::<SelectedDir>()
     }
 
     /// All of it, in path order.
     pub(super) fn chunks(self: &Arc<Selection>) -> impl Iterator<Item = SelectionChunk> {
-        let ends = self.chunks.iter().skip(1).map(|next| next.begin).chain([self.items.len()]);
-        let chunk = |(number, (chunk, end)): (usize, (&Chunk, usize))| SelectionChunk {
-            selection: self.clone(),
-            number,
-            items: chunk.begin..end,
-        };
-        self.chunks.iter().zip(ends).enumerate().map(chunk)
+        self.chunks.iter().enumerate().map(|(number, chunk)| {
+            let end = chunk.begin + self.items_of(number).len();
+            SelectionChunk { selection: self.clone(), number, items: chunk.begin..end }
+        })
+    }
+}
+
+/// A directory of a selection that was read again.
+#[derive(Debug)]
+pub(super) struct DirectoryAgain {
+    dir: SelectedDir,
+    report: Arc<DirectoryReport>,
+    items: std::vec::IntoIter<ItemAgain>,
+}
+
+/// What it holds: files, or a subdirectory at this path.
+#[derive(Debug)]
+pub(super) enum ItemAgain {
+    Files(SelectedFiles),
+    Directory(Arc<[u8]>),
+}
+
+impl DirectoryAgain {
+    pub(super) fn new(
+        dir: SelectedDir,
+        report: DirectoryReport,
+        items: Vec<ItemAgain>,
+    ) -> DirectoryAgain {
+        DirectoryAgain { dir, report: Arc::new(report), items: items.into_iter() }
+    }
+
+    /// Whether the directory at this path, which lies below it, is one of its subdirectories.
+    fn is_above(&self, below: &[u8]) -> bool {
+        let name = &below[self.dir.prefix.len()..];
+        memchr::memchr(b'/', name) == name.len().checked_sub(1)
+    }
+
+    /// Adds the files up to a subdirectory; none if that is not the next one.
+    fn push_files_before(&mut self, subdirectory: &[u8], to: &mut Selection) -> Option<()> {
+        loop {
+            match self.items.next()? {
+                ItemAgain::Files(files) => to.push_files(files),
+                ItemAgain::Directory(next) => return (*next == *subdirectory).then_some(()),
+            }
+        }
+    }
+
+    /// Adds the files behind the last subdirectory; none if there is another one.
+    fn end(self, to: &mut Selection) -> Option<()> {
+        for item in self.items {
+            let ItemAgain::Files(files) = item else { return None };
+            to.push_files(files);
+        }
+        Some(())
     }
 }
 
@@ -228,6 +405,19 @@ fn file_ids(items: &[SelectedItem]) -> impl Iterator<Item = Option<FileId>> {
 }
 
 impl SelectedItem {
+    /// Whether both come from the same reading of a directory.
+    fn is_same(&self, other: &SelectedItem) -> bool {
+        match (self, other) {
+            (SelectedItem::Directory(own), SelectedItem::Directory(other)) => {
+                Arc::ptr_eq(own, other)
+            }
+            (SelectedItem::Files(own), SelectedItem::Files(other)) => {
+                Arc::ptr_eq(&own.listing, &other.listing) && own.range == other.range
+            }
+            _ => false,
+        }
+    }
+
     fn files(&self) -> Option<&SelectedFiles> {
         match self {
             SelectedItem::Directory(_) => None,
@@ -245,7 +435,7 @@ impl UnopenedFiles<'_> {
     /// By their numbers; none if the index does not know one of them.
     pub(crate) fn files(&self) -> Option<Cow<'_, FileWords>> {
         match self.chunk {
-            Some(chunk) => chunk.files.as_ref().map(Cow::Borrowed),
+            Some(chunk) => chunk.sums().files.as_ref().map(Cow::Borrowed),
             None => FileWords::of(file_ids(self.items)).map(Cow::Owned),
         }
     }
@@ -258,7 +448,7 @@ impl UnopenedFiles<'_> {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         let count = || self.items.iter().filter_map(SelectedItem::files);
-        self.chunk.map_or_else(|| count().map(|it| it.range.len()).sum(), |chunk| chunk.len)
+        self.chunk.map_or_else(|| count().map(|it| it.range.len()).sum(), |chunk| chunk.sums().len)
     }
 
     /// Whether a name in one of their directories has these bytes.
@@ -296,7 +486,7 @@ impl SelectionChunk {
     pub(super) fn whole(&self) -> (&DirectoryReport, UnopenedFiles<'_>) {
         let (chunk, items) = (&self.selection.chunks[self.number], self.items.clone());
         let items = &self.selection.items[items];
-        (&chunk.report, UnopenedFiles { items, chunk: Some(chunk) })
+        (&chunk.sums().report, UnopenedFiles { items, chunk: Some(chunk) })
     }
 
     /// The number of the root of its first files, and the path of the first of them.

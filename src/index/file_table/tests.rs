@@ -126,7 +126,7 @@ fn files_are_spared_until_one_changes_or_may_have_changed_unnoticed() {
         |word: &str, generation| table.candidates(query(word).as_ref(), generation, &|| true);
     let call = |current, min_valid| Generation::new(current, min_valid);
     let spared = |names: &[&str], candidates: &Candidates| {
-        let spared = table.spared(&words(names), candidates)?;
+        let spared = candidates.spared(&words(names))?;
         Some((spared.texts(), spared.binaries(), spared.has_large()))
     };
     let early = begin("zebra_stripes", call(1, 0));
