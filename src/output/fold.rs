@@ -86,6 +86,13 @@ impl Fold {
         self.add_sum(path, Sum { results, files: 1 });
     }
 
+    /// Adds so many files of one directory, each a result, by the path of any of them as in JSON.
+    pub(crate) fn add_files(&mut self, path: &str, files: u64) {
+        if files > 0 {
+            self.add_sum(path, Sum { results: files, files });
+        }
+    }
+
     /// Adds the sums of another part of the tree.
     pub(crate) fn absorb(&mut self, other: Fold) {
         for (directory, sum) in other.directories {

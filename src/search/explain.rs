@@ -20,6 +20,7 @@ use crate::context::Call;
 use crate::error::Error;
 use crate::index::{BINARY_PROBE, Excluded, IndexReader};
 use crate::pool::Unfinished;
+use crate::search::Searched;
 use crate::search::alternative::{Alternative, NoFiles, Reading};
 use crate::search::line_ends::LineFeeds;
 use crate::search::options::SearchOptions;
@@ -27,7 +28,7 @@ use crate::search::pattern::{Pattern, PatternOptions};
 use crate::search::report::SearchOutput;
 use crate::search::searcher::index_reader;
 use crate::text::{clip, decode};
-use crate::walk::list::{self, ListOptions};
+use crate::walk::list::{self, ListEntry, ListOptions};
 use crate::walk::unmatched::{EntrySample, MAX_COMPARED};
 use crate::walk::{GlobBase, PathFilter, Scope, SkippedEntry, WalkOptions, WalkRoot};
 use ripkit_fs::{Access, Workspace, escape};
@@ -78,22 +79,21 @@ fn unfiltered(scope: Scope<'_>, options: &SearchOptions, max: usize) -> Result<E
 }
 
 /// Adds to the report of a search without matches what else would have been found, and with a sample
-/// which filter let no file pass. `skipped` is what ignore rules and hidden names left out.
+/// which filter let no file pass.
 pub(super) fn explain(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
-    (sample, skipped): (Option<EntrySample>, &[SkippedEntry]),
-    report: &mut SearchOutput,
+    sample: Option<EntrySample>,
+    searched: &mut Searched,
 ) -> Result<(), Error> {
     let no_files = sample.as_ref().and_then(|sample| no_files(options, sample));
     let mut found = Vec::new();
     // The opposite of a match would be no help.
     if !options.wants_files_without_match() {
         let call = scope.call().clone().without_progress().with_timeout(MAX_TIME);
-        let has_binary = report.receipt.skipped.binary > 0;
-        found = alternatives(scope.with_call(&call), options, (sample, skipped), has_binary)?;
+        found = alternatives(scope.with_call(&call), options, sample, searched)?;
     }
-    report.explain(no_files, &found);
+    searched.report.explain(no_files, &found);
     Ok(())
 }
 
@@ -119,11 +119,11 @@ fn no_files(options: &SearchOptions, sample: &EntrySample) -> Option<NoFiles> {
 fn alternatives(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
-    (sample, skipped): (Option<EntrySample>, &[SkippedEntry]),
-    has_binary: bool,
+    sample: Option<EntrySample>,
+    searched: &Searched,
 ) -> Result<Vec<Alternative>, Error> {
     // What is left out may lie too deep.
-    let skipped = if options.walk.max_depth.is_none() { skipped } else { &[] };
+    let skipped = if options.walk.max_depth.is_none() { &*searched.skipped } else { &[] };
     let skipped = &skipped[..skipped.len().min(MAX_SKIPPED)];
     let mut files = left_out(scope, &options.walk, skipped)?;
     let [include, _, file_types] = options.walk.filter.arguments();
@@ -137,20 +137,23 @@ fn alternatives(
     let trial =
         Trial { options: options.clone(), skipped: skipped.to_vec(), without_filter, readings };
     // A tree may have few files that pass the filter, and all of it is listed for them.
-    if has_binary || !trial.readings.is_empty() {
+    if searched.report.receipt.skipped.binary > 0 || !trial.readings.is_empty() {
         let walk = WalkOptions { resume: None, ..options.walk.clone() };
         let options = ListOptions { max_results: MAX_FILES, files: true, ..ListOptions::new(walk) };
-        let listed = list::list(scope, options)?.entries;
-        files.extend(listed.into_iter().map(|entry| entry.path));
+        files.extend(list::list(scope, options)?.entries);
     }
     if without_filter.is_some() && files.len() < MAX_FILES {
         // So many that those which pass the filter, and are listed above, cannot be all of them.
         let sample = sample.map_or_else(|| unfiltered(scope, options, 2 * MAX_FILES), Ok)?;
-        let others = sample.paths().filter(|path| !trial.is_searched(path));
-        files.extend(others.map(<[u8]>::to_vec));
+        files.extend(sample.entries().filter(|file| !trial.is_searched(&file.path)).cloned());
     }
     files.truncate(MAX_FILES);
-    trial.leave_out_excluded(scope, &mut files);
+    if let Some(given) = &searched.index_reader {
+        trial.leave_out_excluded(scope, given, &mut files);
+    }
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
     // A file that blocks must not take away the answer.
     let workspace = scope.workspace().clone();
     let tried = scope.pool().call(scope.call(), move |call| trial.run(&workspace, &files, call));
@@ -167,21 +170,20 @@ fn left_out(
     scope: Scope<'_>,
     walk: &WalkOptions,
     skipped: &[SkippedEntry],
-) -> Result<Vec<Vec<u8>>, Error> {
+) -> Result<Vec<ListEntry>, Error> {
     let (directories, files): (Vec<_>, Vec<_>) =
         skipped.iter().partition(|entry| entry.is_directory);
     let groups: Vec<_> = std::iter::once(&files[..]).chain(directories.chunks(1)).collect();
-    let mut paths = Vec::new();
+    let mut files = Vec::new();
     for (index, group) in groups.iter().enumerate() {
         // At least one, as there are fewer groups than files.
-        let share = (MAX_LEFT_OUT - paths.len()) / (groups.len() - index);
+        let share = (MAX_LEFT_OUT - files.len()) / (groups.len() - index);
         let walk = walk.at(scope.workspace(), group.iter().map(|entry| &*entry.path));
         let walk = WalkOptions { hidden: true, no_ignore: true, ..walk };
         let options = ListOptions { max_results: share, ..ListOptions::new(walk) };
-        let listed = list::list(scope, options)?.entries;
-        paths.extend(listed.into_iter().map(|entry| entry.path).take(share));
+        files.extend(list::list(scope, options)?.entries.into_iter().take(share));
     }
-    Ok(paths)
+    Ok(files)
 }
 
 /// Tries readings on files.
@@ -214,25 +216,28 @@ impl Trial {
         self.without_filter.filter(|_| !self.is_searched(path))
     }
 
-    /// Leaves out the files in which nothing matches as far as the index knows.
-    fn leave_out_excluded(&self, scope: Scope<'_>, files: &mut Vec<Vec<u8>>) {
+    /// Leaves out the files in which nothing matches as far as the index knows. Those that it does not know, as
+    /// no search has them, are indexed afterwards.
+    fn leave_out_excluded(
+        &self,
+        scope: Scope<'_>,
+        given: &IndexReader,
+        files: &mut Vec<ListEntry>,
+    ) {
         let reader = |pattern: &Pattern| {
             let options = SearchOptions::clone(&self.options);
             index_reader(&SearchOptions { pattern: pattern.clone(), ..options }, scope)
         };
-        let (Some(source), Some(given)) =
-            (&self.options.walk.source, reader(&self.options.pattern))
-        else {
-            return;
-        };
         let readings = self.readings.iter().map(|(_, pattern)| reader(pattern));
         let Some(readings) = readings.collect::<Option<Vec<_>>>() else { return };
         let workspace = scope.workspace();
-        files.retain(|path| {
-            let Some((_, Some(file))) = source.known_entry(path) else { return true };
-            let asked = match self.reason(path) {
+        files.retain(|ListEntry { path, file, .. }| {
+            let Some(file) = *file else { return true };
+            given.note_unknown(file);
+            let reason = self.reason(path);
+            let asked = match reason {
                 None if !readings.is_empty() => &readings[..],
-                _ => std::slice::from_ref(&given),
+                _ => std::slice::from_ref(given),
             };
             let stat = || {
                 let path = workspace.resolve(&escape::exact_path(path), Access::Read);
@@ -240,17 +245,24 @@ impl Trial {
                 let (directory, name) = path.entry();
                 directory.stat(name)
             };
-            let excludes = |reader: &IndexReader| reader.exclude(file, stat);
-            !asked.iter().all(|reader| matches!(excludes(reader), Some(Excluded::Text(_))))
+            let excludes = |reader: &IndexReader| match reader.exclude(file, stat) {
+                Some(Excluded::Text(_)) => true,
+                Some(Excluded::Binary) => reason.is_some() && !self.is_named(path),
+                None => false,
+            };
+            !asked.iter().all(excludes)
         });
+        let (index, _) = self.options.index.as_ref().expect("there is a reader of it");
+        index.end_search(given, scope.call().stop_reason());
     }
 
     /// The first match of each reading in each file, until the call ends.
-    fn run(&self, workspace: &Workspace, files: &[Vec<u8>], call: &Call) -> Vec<Alternative> {
+    fn run(&self, workspace: &Workspace, files: &[ListEntry], call: &Call) -> Vec<Alternative> {
         let aliases = WalkRoot::aliases(&self.options.walk.roots);
         let (mut decoded, mut line_feeds) = (String::new(), LineFeeds::default());
         let mut found = Vec::new();
-        for path in files.iter().take_while(|_| call.stop_reason().is_none()) {
+        let files = files.iter().map(|file| &file.path);
+        for path in files.take_while(|_| call.stop_reason().is_none()) {
             let opened = workspace.resolve(&escape::exact_path(path), Access::Read);
             let Ok(bytes) = opened.and_then(|file| file.read(MAX_BYTES)) else { continue };
             let text = decode::text(&bytes, &mut decoded);

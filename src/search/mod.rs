@@ -31,6 +31,7 @@ use std::sync::Arc;
 use crate::arguments::Sort;
 use crate::context::Incomplete;
 use crate::error::Error;
+use crate::index::IndexReader;
 use crate::output::IndexUse;
 use crate::search::definition_hint::DefinitionLine;
 use crate::search::mtime_order::MtimeOrder;
@@ -63,15 +64,14 @@ pub(crate) fn search(
     ignoring_case: impl FnOnce() -> Result<Option<SearchOptions>, Error>,
 ) -> Result<SearchOutput, Error> {
     let mut options = Arc::new(options);
-    let (mut report, mut skipped) = run(scope, &options, "as given")?;
-    let is_over = |report: &SearchOutput| report.matches > 0 || report.incomplete.is_some();
-    if is_over(&report) {
-        return Ok(report);
+    let mut searched = run(scope, &options, "as given")?;
+    if searched.is_over() {
+        return Ok(searched.report);
     }
     let parts = scope.call().parts();
     let sample = match parts {
         Some(_) => None,
-        None => explain::sample(scope, &options, &report)?,
+        None => explain::sample(scope, &options, &searched.report)?,
     };
     let reading = match parts {
         Some(parts) => parts::reading(parts),
@@ -80,29 +80,29 @@ pub(crate) fn search(
     if let Some(reading) = &reading {
         parts::record_reading(scope.call(), reading);
         options = Arc::new(options.with_reading(reading)?);
-        (report, skipped) = run(scope, &options, "with other globs")?;
+        searched = run(scope, &options, "with other globs")?;
     }
-    if is_over(&report) || options.cursor.is_some() {
-        return Ok(report);
+    if searched.is_over() || options.cursor.is_some() {
+        return Ok(searched.report);
     }
     if let Some(mut options) = ignoring_case()? {
         if let Some(reading) = &reading {
             options = options.with_reading(reading)?;
         }
-        let (mut found, _) = run(scope, &Arc::new(options), "in any case")?;
+        let mut found = run(scope, &Arc::new(options), "in any case")?.report;
         if found.matches > 0 {
             found.notes.insert(0, IGNORES_CASE.to_owned());
             return Ok(found);
         }
     }
     if let Some(parts) = parts {
-        parts::explain(parts, &options, &mut report);
-        return Ok(report);
+        parts::explain(parts, &options, &mut searched.report);
+        return Ok(searched.report);
     }
     let sample = sample.filter(|_| reading.is_none());
-    explain::explain(scope, &options, (sample, &skipped), &mut report)?;
-    parts::record_explanation(scope.call(), &report);
-    Ok(report)
+    explain::explain(scope, &options, sample, &mut searched)?;
+    parts::record_explanation(scope.call(), &searched.report);
+    Ok(searched.report)
 }
 
 /// The definitions of the name that a search looks for, in path order: types and functions, or if there are
@@ -135,8 +135,26 @@ impl ResultSink<BatchMatches> for AllDefinitions {
     }
 }
 
-/// Runs one search, which a part of a tree records by its name; returns also the entries that ignore
-/// rules skipped.
+/// A search that was run.
+pub(crate) struct Searched {
+    report: SearchOutput,
+    /// The entries that ignore rules skipped.
+    skipped: Vec<SkippedEntry>,
+    /// What the index knew of the pattern.
+    index_reader: Option<IndexReader>,
+}
+
+impl Searched {
+    pub(crate) fn into_report(self) -> SearchOutput {
+        self.report
+    }
+
+    fn is_over(&self) -> bool {
+        self.report.matches > 0 || self.report.incomplete.is_some()
+    }
+}
+
+/// Runs one search, which a part of a tree records by its name.
 ///
 /// # Errors
 /// Those of [`search`].
@@ -144,9 +162,10 @@ pub(crate) fn run(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
     name: &str,
-) -> Result<(SearchOutput, Vec<SkippedEntry>), Error> {
+) -> Result<Searched, Error> {
     if let Some(parts) = scope.call().parts() {
-        return Ok(parts::merge(parts, name, options));
+        let (report, skipped) = parts::merge(parts, name, options);
+        return Ok(Searched { report, skipped, index_reader: None });
     }
     let mut builder = ReportBuilder::new(options);
     if scope.call().recorder().is_some() {
@@ -169,7 +188,7 @@ pub(crate) fn run(
     if let (Some((index, _)), Some(index_reader)) = (&options.index, &index_reader) {
         index.end_search(index_reader, incomplete);
     }
-    let asked = index_reader.map(|reader| reader.asks());
+    let asked = index_reader.as_ref().map(IndexReader::asks);
     if let Some(recorder) = scope.call().recorder() {
         parts::record(recorder, name, (incomplete, asked), (&mut builder, order.as_ref()));
     }
@@ -178,7 +197,7 @@ pub(crate) fn run(
         let excluded = report.receipt.excluded;
         report.receipt.index = Some(IndexUse { excluded, asked });
     }
-    Ok((report, skipped))
+    Ok(Searched { report, skipped, index_reader })
 }
 
 /// Searches files in the order of their modification time until the report is full.

@@ -27,13 +27,7 @@ impl MtimeOrder {
         files: impl Iterator<Item = (i128, Vec<u8>)>,
         incomplete: Option<Incomplete>,
     ) -> MtimeOrder {
-        let entry = |(time, path)| ListEntry {
-            path,
-            modified: Some(time),
-            below: None,
-            is_result: true,
-            is_untracked: false,
-        };
+        let entry = |(time, path)| ListEntry { modified: Some(time), ..ListEntry::of_file(path) };
         MtimeOrder { files: files.map(entry).collect(), stats: ScanStats::default(), incomplete }
     }
 

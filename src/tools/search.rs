@@ -260,7 +260,7 @@ fn as_text(
         .map(|text| if is_refused(text) { regex_syntax::escape(text) } else { text.clone() });
     let args = SearchArgs { pattern: texts.collect(), ..args.clone() };
     let Ok(options) = options(context, &args, LineEnds::Both, call) else { return Err(refused) };
-    let mut found = search::run(context.scope(call), &Arc::new(options), "as text")?.0;
+    let mut found = search::run(context.scope(call), &Arc::new(options), "as text")?.into_report();
     if found.matches == 0 {
         return Err(refused);
     }

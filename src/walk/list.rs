@@ -15,7 +15,7 @@ use crate::output::{COUNTING_TIME, RecordedStats, ScanStats, Truncation};
 use crate::pool::lock;
 use crate::walk::changed::ChangedFiles;
 use crate::walk::cursor::Cursor;
-use crate::walk::directory::{DirectoryReport, SkippedEntry};
+use crate::walk::directory::{DirectoryReport, FileId, SkippedEntry, parent_len};
 use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
 use crate::walk::globs::PathGlobs;
 use crate::walk::parallel::Walk;
@@ -107,6 +107,22 @@ pub(crate) struct ListEntry {
     pub(crate) is_result: bool,
     /// Whether git's index does not have it, where only changed files are listed.
     pub(crate) is_untracked: bool,
+    /// What the index knows it by.
+    #[serde(skip)]
+    pub(crate) file: Option<FileId>,
+}
+
+impl ListEntry {
+    /// The result of this path, of which nothing else is known.
+    pub(crate) fn of_file(path: Vec<u8>) -> ListEntry {
+        let (modified, below, file) = (None, None, None);
+        ListEntry { path, modified, below, is_result: true, is_untracked: false, file }
+    }
+
+    /// The path of the directory that it is in, or that it is.
+    fn directory(&self) -> &[u8] {
+        &self.path[..parent_len(&self.path)]
+    }
 }
 
 /// What follows the path of a file that git's index does not have.
@@ -437,7 +453,7 @@ impl Visitor for ListVisitor {
         let mut matched = Vec::new();
         let limited =
             self.counted.as_ref().filter(|walk| walk.levels(batch.prefix(), depth(batch)) == 1);
-        for (name, kind) in batch.entries() {
+        for ((name, kind), file) in batch.entries().zip(batch.files()) {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
             // What is below a path that was named too is listed.
@@ -471,7 +487,8 @@ impl Visitor for ListVisitor {
             let below = (is_counted || is_directory && self.counts).then(FileCount::default);
             let is_untracked = self.changed.as_ref().is_some_and(|all| !all.tracks(&path));
             let is_result = !is_counted;
-            found.entries.push(ListEntry { path, modified, below, is_result, is_untracked });
+            let entry = ListEntry { path, modified, below, is_result, is_untracked, file };
+            found.entries.push(entry);
         }
         walk.count(found.stats.files - files, (found.entries.len() - listed) as u64);
     }
@@ -564,9 +581,12 @@ impl ResultSink<FoundEntries> for ListSink {
     }
 
     fn results(&mut self, found: FoundEntries) -> ControlFlow<()> {
-        let results = found.entries.iter().filter(|entry| entry.is_result);
-        for entry in results.filter(|_| self.counts_on) {
-            self.by_directory.add(&escape::exact_path(&self.aliases.shown(&entry.path)), 1);
+        if self.counts_on {
+            let is_beside = |a: &ListEntry, b: &ListEntry| a.directory() == b.directory();
+            for entries in found.entries.chunk_by(is_beside) {
+                let path = self.aliases.shown(&entries[0].path);
+                self.by_directory.add_files(&escape::exact_path(&path), total(entries));
+            }
         }
         if self.report.truncation.is_some() {
             self.report.total += total(&found.entries);
@@ -599,11 +619,8 @@ mod tests {
 
     fn listed(paths: &[(&str, Option<i128>)]) -> Vec<ListEntry> {
         let entry = |(path, modified): &(&str, _)| ListEntry {
-            path: (*path).into(),
             modified: *modified,
-            below: None,
-            is_result: true,
-            is_untracked: false,
+            ..ListEntry::of_file((*path).into())
         };
         paths.iter().map(entry).collect()
     }

@@ -13,7 +13,7 @@ use crate::walk::directory::SkippedEntry;
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
-use crate::walk::list::{self, ListOptions, ListReport};
+use crate::walk::list::{self, ListEntry, ListOptions, ListReport};
 use crate::walk::parts;
 use crate::walk::roots::{WalkOptions, WalkRoot};
 use crate::walk::scope::Scope;
@@ -44,8 +44,8 @@ const MIN_DIRECTORY_SIMILARITY: f64 = 0.8;
 /// The entries that a walk visits, whatever they are called.
 #[derive(Debug)]
 pub(crate) struct EntrySample {
-    /// Each path, and how many bytes of it are the searched directory.
-    paths: Vec<(Vec<u8>, usize)>,
+    /// Each entry, and how many bytes of its path are the searched directory. That of a directory has no `/`.
+    entries: Vec<(ListEntry, usize)>,
     /// What the globs are relative to.
     base: GlobBase,
     /// Whether there are files among them.
@@ -66,30 +66,35 @@ impl EntrySample {
         let options = ListOptions { max_results: max, files, ..ListOptions::new(everything) };
         let call = scope.call().clone().without_progress();
         let report = list::list(scope.with_call(&call), options)?;
-        let with_base = |mut path: Vec<u8>| {
-            if path.ends_with(b"/") {
-                path.pop();
+        let with_base = |mut entry: ListEntry| {
+            if entry.path.ends_with(b"/") {
+                entry.path.pop();
             }
-            let base_len = walk.base_len_of(&path);
-            (path, base_len)
+            let base_len = walk.base_len_of(&entry.path);
+            (entry, base_len)
         };
-        let paths = report.entries.into_iter().map(|entry| with_base(entry.path)).collect();
-        Ok(EntrySample { paths, base, files })
+        let entries = report.entries.into_iter().map(with_base).collect();
+        Ok(EntrySample { entries, base, files })
+    }
+
+    /// The entries.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &ListEntry> {
+        self.entries.iter().map(|(entry, _)| entry)
     }
 
     /// The paths of the entries.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u8]> {
-        self.paths.iter().map(|(path, _)| path.as_slice())
+    fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries().map(|entry| entry.path.as_slice())
     }
 
     /// Whether there is no entry.
     pub(crate) fn is_empty(&self) -> bool {
-        self.paths.is_empty()
+        self.entries.is_empty()
     }
 
     /// Whether one of the entries passes.
     pub(crate) fn any(&self, mut passes: impl FnMut(&[u8], usize) -> bool) -> bool {
-        self.paths.iter().any(|(path, base_len)| passes(path, *base_len))
+        self.entries.iter().any(|(entry, base_len)| passes(&entry.path, *base_len))
     }
 
     /// The first reading of globs under which they match something, if they match nothing as they are.
@@ -110,8 +115,8 @@ impl EntrySample {
         if self.base == GlobBase::SearchedDir {
             return None;
         }
-        let searched = self.paths.iter().filter_map(|(path, base_len)| {
-            let searched = std::str::from_utf8(path.get(..*base_len)?).ok()?;
+        let searched = self.entries.iter().filter_map(|(entry, base_len)| {
+            let searched = std::str::from_utf8(entry.path.get(..*base_len)?).ok()?;
             Some(searched.trim_end_matches('/'))
         });
         let searched: BTreeSet<&str> = searched.filter(|searched| !searched.is_empty()).collect();
@@ -169,7 +174,7 @@ impl EntrySample {
     /// Directories of this name or a similar one, the most similar first.
     fn directories_called(&self, wanted: &str) -> Vec<String> {
         let mut directories: Vec<&[u8]> = Vec::new();
-        for (path, _) in &self.paths {
+        for path in self.paths() {
             let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
             for (end, _) in slashes {
                 if directories.last().is_none_or(|last| *last != &path[..end]) {
@@ -419,8 +424,9 @@ mod tests {
     use crate::text_format::TextFormat;
 
     fn sample(paths: &[&str], base_len: usize) -> EntrySample {
-        let paths = paths.iter().map(|path| (path.as_bytes().to_vec(), base_len));
-        EntrySample { paths: paths.collect(), base: GlobBase::Root, files: true }
+        let entries =
+            paths.iter().map(|path| (ListEntry::of_file(path.as_bytes().to_vec()), base_len));
+        EntrySample { entries: entries.collect(), base: GlobBase::Root, files: true }
     }
 
     fn closest(sample: &EntrySample, glob: &str) -> Option<String> {

@@ -144,6 +144,21 @@ fn what_searches_left_is_indexed_in_the_background_and_ignored_files_too() {
     assert_eq!(excluded(&search(&tools, "needle")), 198);
 }
 
+#[test]
+fn ignored_files_are_indexed_once_a_search_that_finds_nothing_looked_into_them() {
+    let workspace = settled();
+    let tools = indexed(&workspace, IndexOptions::default());
+    let status = tools.index().unwrap().build(&Call::default()).unwrap();
+    assert_eq!(status.unknown_files, 1, "{status:?}");
+    search(&tools, "needle");
+    assert_eq!(tools.index().unwrap().status().unknown_files, 1, "they do not matter to it");
+    let hint = |said: &Said| said.text.contains("d1/no.log");
+    assert!(!hint(&search(&tools, "zebra")));
+    wait_for(&tools, |status| status.unknown_files == 0);
+    workspace.put("d1/no.log", "zebra\n");
+    assert!(hint(&search(&tools, "zebra")), "it changed");
+}
+
 /// Cancels the call whose answer it is told.
 struct Hasty(Cancel);
 
