@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::cli::{ripkit, tree};
-use crate::harness::{has_program, in_a_terminal};
+use crate::harness::{PATIENCE, has_program, in_a_terminal};
 
 /// So many matches that no pipe holds them.
 fn many_matches() -> TempDir {
@@ -62,8 +62,11 @@ fn an_interrupt_ends_a_search_as_it_ends_rg() {
         let interrupt = ["-INT", &child.id().to_string()].map(str::to_owned);
         let sent = Command::new("kill").args(interrupt).status().expect("kill starts");
         assert!(sent.success());
-        // The signal comes before what it is to stop goes on.
-        std::thread::sleep(Duration::from_millis(200));
+        // It ends while nobody reads; if it does not, reading shows that it went on.
+        let until = Instant::now() + PATIENCE;
+        while child.try_wait().expect("a status").is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let mut rest = String::new();
         out.read_to_string(&mut rest).expect("UTF-8");
         let status = child.wait().expect("the program ends");

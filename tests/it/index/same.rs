@@ -38,11 +38,12 @@ fn run(seed: u64, watched: bool) {
 struct Trial {
     seed: u64,
     dice: Dice,
-    workspace: TestWorkspace,
     open: Workspace,
     options: IndexOptions,
     pair: Pair,
     log: Vec<String>,
+    /// Dropped after the pair, whose index keeps a file open.
+    workspace: TestWorkspace,
 }
 
 impl Trial {
@@ -56,7 +57,7 @@ impl Trial {
         let limits = with_threads(dice.pick(&[1, 2, 4]));
         let pair = Pair::with(&open, options.clone(), &limits);
         let log = vec![format!("seed {seed}, {options:?}")];
-        Trial { seed, dice, workspace, open, options, pair, log }
+        Trial { seed, dice, open, options, pair, log, workspace }
     }
 
     fn run(&mut self) {
