@@ -20,7 +20,8 @@ use crate::walk::work_queue::{Task, WorkQueue};
 /// everything else would pile up behind one slow file.
 const MAX_WAITING: usize = 8 << 20;
 
-/// After how many parts of a selection the results are handed over, to a sink that may want no more.
+/// After how many parts of a selection at most the results are handed over, to a sink that may want no more;
+/// the first ones after 1, 2 and 4.
 const CHUNKS_AT_ONCE: usize = 8;
 
 /// How many directories and batches of a selection are handled between two checks of the clock.
@@ -239,7 +240,8 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         let (mut steps, mut ticket) = (Steps::new(stops_early), ticket);
         let mut state = V::INLINE.then(|| self.visitor.state());
         for (number, chunk) in selection.chunks().enumerate() {
-            if stops_early && number % CHUNKS_AT_ONCE == CHUNKS_AT_ONCE - 1 {
+            let is_due = number.is_power_of_two() || number.is_multiple_of(CHUNKS_AT_ONCE);
+            if stops_early && number > 0 && is_due {
                 // Perhaps the sink has enough.
                 steps.list.push(Step::Rest);
                 let steps = std::mem::replace(&mut steps, Steps::new(stops_early));
