@@ -145,7 +145,10 @@ fn alternatives(
     if without_filter.is_some() && files.len() < MAX_FILES {
         // So many that those which pass the filter, and are listed above, cannot be all of them.
         let sample = sample.map_or_else(|| unfiltered(scope, options, 2 * MAX_FILES), Ok)?;
-        files.extend(sample.entries().filter(|file| !trial.is_searched(&file.path)).cloned());
+        let others = sample.entries().filter(|(path, _)| !trial.is_searched(path));
+        let other =
+            |(path, file): (&[u8], _)| ListEntry { file, ..ListEntry::of_file(path.to_vec()) };
+        files.extend(others.map(other));
     }
     files.truncate(MAX_FILES);
     if let Some(given) = &searched.index_reader {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::parts::hint_text;
-use crate::walk::directory::SkippedEntry;
+use crate::walk::directory::{FileId, SkippedEntry};
 use crate::walk::file_types::TypeNames;
 use crate::walk::glob_repair::{self, RepairedGlobs};
 use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
@@ -44,12 +44,22 @@ const MIN_DIRECTORY_SIMILARITY: f64 = 0.8;
 /// The entries that a walk visits, whatever they are called.
 #[derive(Debug)]
 pub(crate) struct EntrySample {
-    /// Each entry, and how many bytes of its path are the searched directory. That of a directory has no `/`.
-    entries: Vec<(ListEntry, usize)>,
+    entries: Vec<SampledEntry>,
     /// What the globs are relative to.
     base: GlobBase,
     /// Whether there are files among them.
     files: bool,
+}
+
+/// An entry of a sample, of which there may be very many.
+#[derive(Debug)]
+struct SampledEntry {
+    /// Its path, without the `/` of a directory.
+    path: Vec<u8>,
+    /// How many bytes of it are the searched directory.
+    base_len: usize,
+    /// What the index knows it by.
+    file: Option<FileId>,
 }
 
 impl EntrySample {
@@ -66,25 +76,25 @@ impl EntrySample {
         let options = ListOptions { max_results: max, files, ..ListOptions::new(everything) };
         let call = scope.call().clone().without_progress();
         let report = list::list(scope.with_call(&call), options)?;
-        let with_base = |mut entry: ListEntry| {
-            if entry.path.ends_with(b"/") {
-                entry.path.pop();
+        let sampled = |ListEntry { mut path, file, .. }| {
+            if path.ends_with(b"/") {
+                path.pop();
             }
-            let base_len = walk.base_len_of(&entry.path);
-            (entry, base_len)
+            let base_len = walk.base_len_of(&path);
+            SampledEntry { path, base_len, file }
         };
-        let entries = report.entries.into_iter().map(with_base).collect();
+        let entries = report.entries.into_iter().map(sampled).collect();
         Ok(EntrySample { entries, base, files })
     }
 
-    /// The entries.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &ListEntry> {
-        self.entries.iter().map(|(entry, _)| entry)
+    /// The paths of the entries, and what the index knows each by.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Option<FileId>)> {
+        self.entries.iter().map(|entry| (entry.path.as_slice(), entry.file))
     }
 
     /// The paths of the entries.
     fn paths(&self) -> impl Iterator<Item = &[u8]> {
-        self.entries().map(|entry| entry.path.as_slice())
+        self.entries().map(|(path, _)| path)
     }
 
     /// Whether there is no entry.
@@ -94,7 +104,7 @@ impl EntrySample {
 
     /// Whether one of the entries passes.
     pub(crate) fn any(&self, mut passes: impl FnMut(&[u8], usize) -> bool) -> bool {
-        self.entries.iter().any(|(entry, base_len)| passes(&entry.path, *base_len))
+        self.entries.iter().any(|entry| passes(&entry.path, entry.base_len))
     }
 
     /// The first reading of globs under which they match something, if they match nothing as they are.
@@ -115,8 +125,8 @@ impl EntrySample {
         if self.base == GlobBase::SearchedDir {
             return None;
         }
-        let searched = self.entries.iter().filter_map(|(entry, base_len)| {
-            let searched = std::str::from_utf8(entry.path.get(..*base_len)?).ok()?;
+        let searched = self.entries.iter().filter_map(|SampledEntry { path, base_len, .. }| {
+            let searched = std::str::from_utf8(path.get(..*base_len)?).ok()?;
             Some(searched.trim_end_matches('/'))
         });
         let searched: BTreeSet<&str> = searched.filter(|searched| !searched.is_empty()).collect();
@@ -424,9 +434,10 @@ mod tests {
     use crate::text_format::TextFormat;
 
     fn sample(paths: &[&str], base_len: usize) -> EntrySample {
-        let entries =
-            paths.iter().map(|path| (ListEntry::of_file(path.as_bytes().to_vec()), base_len));
-        EntrySample { entries: entries.collect(), base: GlobBase::Root, files: true }
+        let entry =
+            |path: &&str| SampledEntry { path: path.as_bytes().to_vec(), base_len, file: None };
+        let entries = paths.iter().map(entry).collect();
+        EntrySample { entries, base: GlobBase::Root, files: true }
     }
 
     fn closest(sample: &EntrySample, glob: &str) -> Option<String> {
