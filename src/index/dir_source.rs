@@ -14,7 +14,8 @@ use crate::walk::{
 use ripkit_fs::os::{Dir, Kind, Volume};
 use ripkit_fs::{RecentFingerprint, Workspace};
 
-/// How many directories may have changed for the others to be read by one thread.
+/// How many directories of a selection may have changed for one thread to bring it up to date, or to make it
+/// anew.
 const MAX_CHANGED: usize = 64;
 
 /// Directories are read from the cache where they are unchanged, and otherwise from disk into it.

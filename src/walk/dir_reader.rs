@@ -12,7 +12,7 @@ use crate::walk::entry_filter::EntryFilter;
 use crate::walk::ignore_rules::IgnoreRules;
 use crate::walk::roots::{DirContents, DirSource, InitialTask, ReadContext, WalkOptions};
 use crate::walk::selection::{
-    DirectoryAgain, ItemAgain, SelectedDir, SelectedFiles, Selection, SelectionLookup,
+    RereadDir, RereadItem, SelectedDir, SelectedFiles, Selection, SelectionLookup,
 };
 use crate::walk::visitor::{BATCH, Batch};
 use ripkit_fs::Workspace;
@@ -133,26 +133,23 @@ impl DirReader {
         keep_going: &dyn Fn() -> bool,
     ) -> Option<Selection> {
         let at = (self.workspace.root_handle(), &self.open);
-        let roots = || {
-            tasks.iter().filter_map(|task| match task {
-                InitialTask::ReadDir(root) => Some(root),
-                InitialTask::Visit(..) => None,
-            })
-        };
         let pending = |prefix: &Arc<[u8]>| {
-            let root = roots().find(|root| root.prefix() == prefix);
-            root.cloned().or_else(|| selection.pending(prefix, at))
+            let root = tasks.iter().find_map(|task| match task {
+                InitialTask::ReadDir(root) if root.prefix() == prefix => Some(root.clone()),
+                _ => None,
+            });
+            root.or_else(|| selection.pending(prefix, at))
         };
         let mut pending: Vec<PendingDir> = changed.iter().map(pending).collect::<Option<_>>()?;
-        let mut again = BTreeMap::new();
+        let mut reread = BTreeMap::new();
         while let Some(directory) = pending.pop() {
-            if again.contains_key(directory.prefix()) {
+            if reread.contains_key(directory.prefix()) {
                 continue;
             }
             let (report, items, dir) = self.read_selected(&directory, keep_going)?;
             let item = |item| match item {
                 DirItem::Files(batch) => {
-                    ItemAgain::Files(selected_files(&batch, directory.root_number()))
+                    RereadItem::Files(selected_files(&batch, directory.root_number()))
                 }
                 DirItem::Directory(below) => {
                     let prefix = below.prefix().clone();
@@ -160,13 +157,13 @@ impl DirReader {
                     if !below.is_in_place() {
                         pending.push(below);
                     }
-                    ItemAgain::Directory(prefix)
+                    RereadItem::Directory(prefix)
                 }
             };
             let items = items.into_iter().map(item).collect();
-            again.insert(directory.prefix().clone(), DirectoryAgain::new(dir, report, items));
+            reread.insert(directory.prefix().clone(), RereadDir::new(dir, report, items));
         }
-        selection.with_directories(again)
+        selection.with_directories(reread)
     }
 
     /// Reads a directory of a selection; none if it cannot be read.

@@ -256,7 +256,7 @@ impl PendingDir {
 
     /// The directory at `prefix` of an earlier walk, below the rules `rules`, by the number of its root and
     /// how deep it lies below that. It may be another one now.
-    pub(super) fn again(
+    pub(super) fn reread(
         (parent, name): (DirHandle, Vec<u8>),
         (prefix, rules): (Arc<[u8]>, IgnoreRules),
         (root, depth): (usize, usize),

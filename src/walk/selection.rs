@@ -28,7 +28,7 @@ pub(crate) struct Selection {
 }
 
 /// At most [`CHUNK_DIRS`] consecutive directories.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Chunk {
     /// Where it begins in the items of the selection.
     begin: usize,
@@ -98,7 +98,7 @@ impl SelectedDir {
         let path = self.prefix.strip_suffix(b"/").unwrap_or(&self.prefix);
         let (above, name) = path.split_at(parent_len(path));
         let parent = DirHandle::lazy(root, above.into(), Volume::Disk, count);
-        PendingDir::again(
+        PendingDir::reread(
             (parent, name.to_vec()),
             (self.prefix.clone(), self.above.clone()),
             (self.root, self.depth),
@@ -132,7 +132,7 @@ pub(crate) enum SelectionLookup {
 }
 
 /// A directory, or files of one.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum SelectedItem {
     /// The report of a directory, before its entries.
     Directory(Arc<DirectoryReport>),
@@ -257,45 +257,34 @@ impl Selection {
     /// subdirectories or rules than before.
     pub(super) fn with_directories(
         &self,
-        mut again: BTreeMap<Arc<[u8]>, DirectoryAgain>,
+        mut reread: BTreeMap<Arc<[u8]>, RereadDir>,
     ) -> Option<Selection> {
-        let (mut selection, mut open) = (Selection::default(), Vec::<DirectoryAgain>::new());
+        let (mut selection, mut open) = (Selection::default(), Vec::new());
         let mut directories = self.directories.iter();
         for item in &self.items {
-            let prefix = match item {
-                SelectedItem::Files(files) => &files.prefix,
-                SelectedItem::Directory(_) => {
-                    &directories.as_slice().first().expect("each has its report").prefix
-                }
-            };
-            while let Some(done) = open.pop_if(|dir| !prefix.starts_with(&dir.dir.prefix)) {
-                done.end(&mut selection)?;
-            }
-            let (report, dir) = match item {
-                // Replaced by those that were read again.
-                SelectedItem::Files(files)
-                    if open.last().is_some_and(|open| open.dir.prefix == files.prefix) =>
-                {
-                    continue;
-                }
+            match item {
                 SelectedItem::Files(files) => {
-                    selection.push_files(files.clone());
-                    continue;
+                    end_outside(&files.prefix, &mut open, &mut selection)?;
+                    // Those of a directory that was read again are replaced.
+                    if open.last().is_none_or(|open| open.dir.prefix != files.prefix) {
+                        selection.push_files(files.clone());
+                    }
                 }
                 SelectedItem::Directory(report) => {
-                    (report, directories.next().expect("each has its report"))
-                }
-            };
-            if let Some(above) = open.last_mut().filter(|above| above.is_above(prefix)) {
-                above.push_files_before(prefix, &mut selection)?;
-            }
-            match again.first_entry().filter(|next| next.key() == prefix) {
-                None => selection.push_directory(report.clone(), dir.clone()),
-                Some(next) if !next.get().dir.inside.is_same(&dir.inside) => return None,
-                Some(next) => {
-                    let mut read = next.remove();
-                    selection.push_directory(std::mem::take(&mut read.report), read.dir.clone());
-                    open.push(read);
+                    let dir = directories.next().expect("each has its report");
+                    end_outside(&dir.prefix, &mut open, &mut selection)?;
+                    if let Some(above) = open.last_mut().filter(|open| open.is_above(&dir.prefix)) {
+                        above.push_files_before(&dir.prefix, &mut selection)?;
+                    }
+                    match reread.first_entry().filter(|next| *next.key() == dir.prefix) {
+                        None => selection.push_directory(report.clone(), dir.clone()),
+                        Some(next) if !next.get().dir.inside.is_same(&dir.inside) => return None,
+                        Some(next) => {
+                            let next = next.remove();
+                            selection.push_directory(next.report.clone(), next.dir.clone());
+                            open.push(next);
+                        }
+                    }
                 }
             }
         }
@@ -303,7 +292,7 @@ impl Selection {
             done.end(&mut selection)?;
         }
         selection.finish(self);
-        again.is_empty().then_some(selection)
+        reread.is_empty().then_some(selection)
     }
 
     /// Whether some of it was taken over from another one.
@@ -350,26 +339,34 @@ impl Selection {
 
 /// A directory of a selection that was read again.
 #[derive(Debug)]
-pub(super) struct DirectoryAgain {
+pub(super) struct RereadDir {
     dir: SelectedDir,
     report: Arc<DirectoryReport>,
-    items: std::vec::IntoIter<ItemAgain>,
+    items: std::vec::IntoIter<RereadItem>,
 }
 
 /// What it holds: files, or a subdirectory at this path.
 #[derive(Debug)]
-pub(super) enum ItemAgain {
+pub(super) enum RereadItem {
     Files(SelectedFiles),
     Directory(Arc<[u8]>),
 }
 
-impl DirectoryAgain {
+/// Ends those of the `open` directories in which `prefix` does not lie; none if one has another subdirectory.
+fn end_outside(prefix: &[u8], open: &mut Vec<RereadDir>, to: &mut Selection) -> Option<()> {
+    while let Some(done) = open.pop_if(|open| !prefix.starts_with(&open.dir.prefix)) {
+        done.end(to)?;
+    }
+    Some(())
+}
+
+impl RereadDir {
     pub(super) fn new(
         dir: SelectedDir,
         report: DirectoryReport,
-        items: Vec<ItemAgain>,
-    ) -> DirectoryAgain {
-        DirectoryAgain { dir, report: Arc::new(report), items: items.into_iter() }
+        items: Vec<RereadItem>,
+    ) -> RereadDir {
+        RereadDir { dir, report: Arc::new(report), items: items.into_iter() }
     }
 
     /// Whether the directory at this path, which lies below it, is one of its subdirectories.
@@ -382,8 +379,8 @@ impl DirectoryAgain {
     fn push_files_before(&mut self, subdirectory: &[u8], to: &mut Selection) -> Option<()> {
         loop {
             match self.items.next()? {
-                ItemAgain::Files(files) => to.push_files(files),
-                ItemAgain::Directory(next) => return (*next == *subdirectory).then_some(()),
+                RereadItem::Files(files) => to.push_files(files),
+                RereadItem::Directory(next) => return (*next == *subdirectory).then_some(()),
             }
         }
     }
@@ -391,7 +388,7 @@ impl DirectoryAgain {
     /// Adds the files behind the last subdirectory; none if there is another one.
     fn end(self, to: &mut Selection) -> Option<()> {
         for item in self.items {
-            let ItemAgain::Files(files) = item else { return None };
+            let RereadItem::Files(files) = item else { return None };
             to.push_files(files);
         }
         Some(())
