@@ -193,7 +193,7 @@ impl DiskLog {
         if !file.try_lock().unwrap_or(false) || file.stat()?.links == 0 {
             return Ok(());
         }
-        match record::read(&file)? {
+        let settled = match record::read(&file)? {
             Record::Step(step, _) if !step.is_unmade(workspace) => {
                 let bytes = file.stat()?.size + beside_bytes(dir, number);
                 let made = Made::new(number, bytes, step.undid.unwrap_or(0));
@@ -204,6 +204,11 @@ impl DiskLog {
                 remove_beside(dir, number);
                 dir.remove_file(&name)
             }
+        };
+        match settled {
+            // A change that found its new record locked by this has removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            settled => settled,
         }
     }
 
