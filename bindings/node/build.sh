@@ -3,13 +3,35 @@
 # and for each target one with what is native, `target/npm/ripkit-SYSTEM-VERSION.tgz`.
 #
 #   bindings/node/build.sh [TARGET...]
+#   bindings/node/build.sh --library
 #
 # A TARGET is a target of Rust, such as `aarch64-unknown-linux-musl`; by default this system. Those for
 # Linux are linked by Zig for glibc 2.17 or musl 1.2.
+#
+# With `--library` only the module for this machine is compiled, in half the time, and put beside `index.js`, so
+# that `npm install path/to/ripkit/bindings/node` installs the library without the program.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 host="$(rustc -vV | sed -n 's/^host: //p')"
+
+# The file of the module for a target of Rust.
+module_of() {
+    case "$1" in
+    *-windows-*) printf 'ripkit_node.dll' ;;
+    *-darwin) printf 'libripkit_node.dylib' ;;
+    *) printf 'libripkit_node.so' ;;
+    esac
+}
+
+if [ "${1:-}" = --library ]; then
+    CARGO_TARGET_DIR="$target/bindings" \
+        cargo build --locked --release --manifest-path bindings/Cargo.toml -p ripkit-node
+    install -m 644 "$target/bindings/release/$(module_of "$host")" bindings/node/ripkit.node
+    realpath bindings/node
+    exit
+fi
+
 tools="$(packaging/zig.sh)"
 out="$target/npm"
 mkdir -p "$out"
@@ -28,11 +50,11 @@ says() { printf 'npm: %s\n' "$*" >&2; }
 cargo fetch --locked --quiet --manifest-path bindings/Cargo.toml
 for system in "${@:-$host}"; do
     case "$system" in
-    x86_64-unknown-linux-*) name="linux-x64-${system##*-}" module=libripkit_node.so ;;
-    aarch64-unknown-linux-*) name="linux-arm64-${system##*-}" module=libripkit_node.so ;;
-    x86_64-apple-darwin) name=darwin-x64 module=libripkit_node.dylib ;;
-    aarch64-apple-darwin) name=darwin-arm64 module=libripkit_node.dylib ;;
-    x86_64-pc-windows-*) name=win32-x64 module=ripkit_node.dll ;;
+    x86_64-unknown-linux-*) name="linux-x64-${system##*-}" ;;
+    aarch64-unknown-linux-*) name="linux-arm64-${system##*-}" ;;
+    x86_64-apple-darwin) name=darwin-x64 ;;
+    aarch64-apple-darwin) name=darwin-arm64 ;;
+    x86_64-pc-windows-*) name=win32-x64 ;;
     *) printf 'node: no package for %s\n' "$system" >&2 && exit 1 ;;
     esac
     rustup target list --installed | grep -qx "$system" || rustup target add "$system" >&2
@@ -56,7 +78,7 @@ for system in "${@:-$host}"; do
     rm -rf "$package"
     mkdir -p "$package/bin"
     install -m 755 "$program" "$package/bin/${program##*/}"
-    install -m 644 "$target/bindings/$system/dist/$module" "$package/ripkit.node"
+    install -m 644 "$target/bindings/$system/dist/$(module_of "$system")" "$package/ripkit.node"
     cp LICENSE-* "$package"
     printf '# @ripkit/%s\n\nThe native part of [ripkit](https://www.npmjs.com/package/ripkit) for %s.\n' \
         "$name" "$system" >"$package/README.md"

@@ -36,4 +36,10 @@ for line in 'FILE_NOT_FOUND true' 'complete' 'sunny in Rome' 'These lines name r
     grep -qx "$line" said || { cat said >&2 && exit 1; }
 done
 printf 'the guide works as it is written\n'
+# The search of the README.
+mkdir -p "$project/tree"
+printf '// TODO one\n' >"$project/tree/main.rs"
+search="$(grep -m 1 '^node ' "$repository/README.md")"
+[ "$(cd "$project/tree" && eval "$search")" = "$(printf 'main.rs\n1:// TODO one')" ]
+printf 'the README works as it is written\n'
 node start.mjs

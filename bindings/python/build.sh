@@ -47,7 +47,7 @@ for system in "${@:-$host}"; do
         >"$data/data/share/doc/ripkit/LICENSES-OF-CRATES.txt"
     says "compiling the module for $system, which takes a few minutes"
     RUSTFLAGS="${RUSTFLAGS:-} $flags" CARGO_TARGET_DIR="$target/bindings" \
-        maturin build --locked --target "$system" "${options[@]}" \
+        maturin build --locked --profile dist --target "$system" "${options[@]}" \
         --manifest-path bindings/python/Cargo.toml --out "$scratch" >&2
     mkdir -p target/wheel
     for wheel in "$scratch"/*.whl; do

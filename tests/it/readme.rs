@@ -382,11 +382,13 @@ mod commands {
 
     /// Commands that are not run here. `tests/readme.sh` and other steps of `.ci/run` run some of them;
     /// the first three install programs for the user.
-    const ELSEWHERE: [&str; 7] = [
+    const ELSEWHERE: [&str; 9] = [
         "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y && . \"$HOME/.cargo/env\"",
         "cargo install --locked --path .",
         "cargo install --locked --path . --features command",
         "cargo test",
+        "python3 -m venv .venv && .venv/bin/pip install path/to/ripkit/bindings/python",
+        "path/to/ripkit/bindings/node/build.sh --library && npm install path/to/ripkit/bindings/node",
         "cargo add ripkit --path path/to/ripkit --no-default-features",
         "cargo add ripkit --path path/to/ripkit --no-default-features --features command",
         "cargo add ripkit --path path/to/ripkit --no-default-features --features mcp",
@@ -429,7 +431,9 @@ mod commands {
         let home = home();
         let mut run = 0;
         for (place, line) in lines() {
-            if ELSEWHERE.contains(&line.as_str()) {
+            // Those of the packages are run by `tests/packages/wheel.sh` and `bindings/node/test.sh`.
+            let is_of_package = line.starts_with(".venv/bin/python -c") || line.starts_with("node ");
+            if is_of_package || ELSEWHERE.contains(&line.as_str()) {
                 continue;
             }
             if line.contains("--allow-commands") && !cfg!(feature = "command") {

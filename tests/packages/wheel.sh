@@ -30,6 +30,7 @@ done
 # The command of the guide, with the file that lies here.
 install="$(grep -m 1 '^python3 -m venv ' docs/python.md)"
 install="${install/target\/wheel\//}"
+search="$(grep -m 1 '^\.venv/bin/python -c ' README.md)"
 
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
@@ -42,8 +43,8 @@ tests/packages/debian.sh python "$wheel" "$scratch/project" -- "
     $install
     .venv/bin/ripkit --root project search -n TODO >found
     test \"\$(cat found)\" = 'main.rs:2:// TODO one'
-    # The second one in Python:
-    .venv/bin/python -c 'import ripkit; print(ripkit.Toolkit(\"project\").call(\"search\", {\"pattern\": \"TODO\"}))' >found
+    # The second one in Python, as the README has it:
+    (cd project && ../$search >../found)
     test \"\$(cat found)\" = \"\$(printf 'main.rs\n2:// TODO one')\"
     test \"\$(.venv/bin/ripkit --version)\" = \"\$(.venv/bin/python -c 'import ripkit; print(\"ripkit\", ripkit.__version__)')\"
 " || status=$?
