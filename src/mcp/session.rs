@@ -2,7 +2,8 @@
 //! still to be written.
 //!
 //! One thread reads lines and answers what needs no work; one writes lines; each call of a tool
-//! has a thread, and so has the wait for the client's roots. They share one [`State`] behind a mutex and wait on one condition variable.
+//! has a thread, and so has the wait for the client's roots. They share one [`State`] behind a mutex. Each kind
+//! of thread waits for something of its own, so that a call wakes up those that have to do with it and no others.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -10,10 +11,11 @@ use std::io::{self, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -51,6 +53,9 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many threads read skills.
 const SKILL_THREADS: usize = 4;
+
+/// How long a thread without a job waits for the next one before it ends.
+const IDLE: Duration = Duration::from_secs(10);
 
 /// How long calls may still answer after the end of the input.
 const GRACE: Duration = Duration::from_millis(250);
@@ -94,10 +99,26 @@ pub struct Stop(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    changed: Condvar,
+    /// The client named its roots or has others, its input ended, or what is left to do after that changed.
+    turned: Condvar,
+    /// There may be room for another answer, or a request was cancelled.
+    has_room: Condvar,
+    /// For each lane: a job waits for a thread that is idle.
+    has_job: [Condvar; LaneId::COUNT],
     /// Bytes of all [`Held`].
     held_bytes: AtomicUsize,
 }
+
+impl Shared {
+    /// Wakes up all threads, after something that each must notice.
+    fn wake_all(&self) {
+        let jobs = self.has_job.iter();
+        jobs.chain([&self.turned, &self.has_room]).for_each(Condvar::notify_all);
+    }
+}
+
+/// A line for the client, and whether it is an answer.
+type Outgoing = (Vec<u8>, bool);
 
 /// The bytes of a request, which are counted until this is dropped.
 struct Held {
@@ -115,8 +136,6 @@ impl Drop for Held {
 #[derive(Default)]
 struct State {
     stopped: bool,
-    /// Nothing more will be queued: the writer may end once the queue is empty.
-    closed: bool,
     input_ended: bool,
     /// The requests that have no answer yet, and how to cancel those that are calls.
     open: HashMap<RequestId, Cancel>,
@@ -126,11 +145,12 @@ struct State {
     /// The requests whose work a thread does, cancelled or not.
     running: HashSet<RequestId>,
     lanes: [Lane; LaneId::COUNT],
-    /// Lines for the client, with whether each is an answer.
-    outgoing: VecDeque<(Vec<u8>, bool)>,
-    /// Bytes of `outgoing` and of the line that is being written.
+    /// Takes lines to the thread that writes them; none once nothing more is to be written. Never long, as
+    /// `unsent_bytes` is bounded.
+    outgoing: Option<Sender<Outgoing>>,
+    /// Bytes of the lines that wait and of the one that is being written.
     unsent_bytes: usize,
-    /// Answers in `outgoing`.
+    /// Answers that wait.
     unsent_answers: usize,
     roots: RootsState,
 }
@@ -184,9 +204,18 @@ impl LaneId {
 /// Jobs of one kind: so many at once, the others in the order in which they came.
 #[derive(Default)]
 struct Lane {
-    max_running: usize,
-    running: usize,
+    max_threads: usize,
+    threads: usize,
+    /// How many of the threads wait for a job.
+    idle: usize,
     waiting: VecDeque<Job>,
+}
+
+impl Lane {
+    /// How many threads have a job, or are about to take one.
+    fn running(&self) -> usize {
+        self.threads - self.idle
+    }
 }
 
 /// A request that needs a thread.
@@ -207,7 +236,9 @@ impl Stop {
     pub(super) fn new() -> Stop {
         Stop(Arc::new(Shared {
             state: Mutex::default(),
-            changed: Condvar::new(),
+            turned: Condvar::new(),
+            has_room: Condvar::new(),
+            has_job: Default::default(),
             held_bytes: AtomicUsize::new(0),
         }))
     }
@@ -215,7 +246,7 @@ impl Stop {
     /// Cancels every call and ends the server; a second time changes nothing.
     pub fn stop(&self) {
         lock(&self.0.state).stopped = true;
-        self.0.changed.notify_all();
+        self.0.wake_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -241,19 +272,46 @@ impl Stop {
         Err(RpcError::internal(reason))
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.0.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn turned(&self) {
+        self.0.turned.notify_all();
     }
 
-    /// Waits for a change, at most until `deadline`.
-    fn wait_until<'a>(
+    /// Tells the thread that waits for the end, if that is near, that something was done.
+    fn done(&self, state: &State) {
+        if state.stopped || state.input_ended {
+            self.turned();
+        }
+    }
+
+    /// Waits until there may be room for another answer.
+    fn wait_for_room<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        self.0.has_room.wait(state).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a turn of the session, at most until `deadline`, if there is one.
+    fn wait_for_turn<'a>(
         &self,
         state: MutexGuard<'a, State>,
-        deadline: Instant,
+        deadline: Option<Instant>,
     ) -> MutexGuard<'a, State> {
+        let Some(deadline) = deadline else {
+            return self.0.turned.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
         let left = deadline.saturating_duration_since(Instant::now());
-        let waited = self.0.changed.wait_timeout(state, left);
-        waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
+        self.0.turned.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Waits for a job of a lane. True if that took so long that the thread is to end.
+    fn wait_for_job<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        lane: LaneId,
+    ) -> (MutexGuard<'a, State>, bool) {
+        state.lane(lane).idle += 1;
+        let waited = self.0.has_job[lane as usize].wait_timeout(state, IDLE);
+        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.lane(lane).idle -= 1;
+        (state, waited.timed_out())
     }
 }
 
@@ -280,13 +338,18 @@ impl Session {
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        stop.lock().lanes = [max_calls, max_calls, max_calls, max_calls, SKILL_THREADS]
-            .map(|max_running| Lane { max_running, ..Lane::default() });
+        let (outgoing, lines) = unbounded();
+        {
+            let mut state = stop.lock();
+            state.lanes = [max_calls, max_calls, max_calls, max_calls, SKILL_THREADS]
+                .map(|max_threads| Lane { max_threads, ..Lane::default() });
+            state.outgoing = Some(outgoing);
+        }
         let base = Arc::new(service);
         let service = Mutex::new(Arc::clone(&base));
         let session = Arc::new(Session { base, service, roots, stop });
         let (reading, writing) = (Arc::clone(&session), Arc::clone(&session));
-        start_thread("ripkit-mcp-out", move || writing.write_lines(writer))?;
+        start_thread("ripkit-mcp-out", move || writing.write_lines(&lines, writer))?;
         let started = start_thread("ripkit-mcp-in", move || reading.read_lines(reader));
         if started.is_ok() {
             session.wait_for_end();
@@ -301,15 +364,13 @@ impl Session {
         let mut state = self.stop.lock();
         let mut deadline = None;
         while !state.stopped {
-            if !state.input_ended {
-                state = self.stop.wait(state);
-                continue;
+            if state.input_ended {
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + GRACE);
+                if state.open.is_empty() || Instant::now() >= deadline {
+                    break;
+                }
             }
-            let deadline = *deadline.get_or_insert_with(|| Instant::now() + GRACE);
-            if state.open.is_empty() || Instant::now() >= deadline {
-                break;
-            }
-            state = self.stop.wait_until(state, deadline);
+            state = self.stop.wait_for_turn(state, deadline);
         }
     }
 
@@ -326,13 +387,11 @@ impl Session {
             cancel.cancel();
             state.queue(framing::encode_line(&Response::error(Some(&id), &ended)), true);
         }
-        state.closed = true;
-        self.stop.0.changed.notify_all();
-        let is_busy = |state: &State| {
-            state.unsent_bytes > 0 || state.lanes.iter().any(|lane| lane.running > 0)
-        };
+        state.outgoing = None;
+        self.stop.0.wake_all();
+        let is_busy = |state: &State| state.unsent_bytes > 0 || state.running() > 0;
         while is_busy(&state) && Instant::now() < deadline {
-            state = self.stop.wait_until(state, deadline);
+            state = self.stop.wait_for_turn(state, Some(deadline));
         }
     }
 
@@ -363,7 +422,7 @@ impl Session {
             }
         }
         self.stop.lock().input_ended = true;
-        self.stop.0.changed.notify_all();
+        self.stop.turned();
     }
 
     fn service(&self) -> Arc<Service> {
@@ -438,7 +497,7 @@ impl Session {
         let question = json!({ "jsonrpc": "2.0", "id": id, "method": "roots/list" });
         state.queue(framing::encode_line(&question), false);
         drop(state);
-        self.stop.0.changed.notify_all();
+        self.stop.turned();
         let session = Arc::clone(self);
         if !is_awaited && start_thread("ripkit-mcp-roots", move || session.await_roots()).is_err() {
             // Without a thread the client's roots are not served.
@@ -453,7 +512,7 @@ impl Session {
             state.roots.answer = Some(outcome);
         }
         drop(state);
-        self.stop.0.changed.notify_all();
+        self.stop.turned();
     }
 
     /// Waits for the client's roots, serves them, and then carries on with the requests that wait.
@@ -465,7 +524,7 @@ impl Session {
             let is_over =
                 |state: &State| state.stopped || state.input_ended || Instant::now() >= deadline;
             while state.roots.answer.is_none() && state.roots.asked == asked && !is_over(&state) {
-                state = self.stop.wait_until(state, deadline);
+                state = self.stop.wait_for_turn(state, Some(deadline));
             }
             let answer = state.roots.answer.take();
             let served = state.roots.served.clone();
@@ -576,7 +635,6 @@ impl Session {
         state.roots.is_awaited = false;
         let waiting = state.roots.waiting.take().unwrap_or_default();
         drop(state);
-        self.stop.0.changed.notify_all();
         for (request, held, mut negotiated) in waiting {
             self.carry_on(request, held, &mut negotiated);
         }
@@ -592,15 +650,18 @@ impl Session {
         let id = job.id.clone();
         let lane = state.lane(lane_id);
         lane.waiting.push_back(job);
-        if lane.running >= lane.max_running {
+        // Each thread that is idle takes one of those that wait.
+        if lane.waiting.len() <= lane.idle || lane.threads >= lane.max_threads {
+            drop(state);
+            self.stop.0.has_job[lane_id as usize].notify_one();
             return;
         }
-        lane.running += 1;
+        lane.threads += 1;
         drop(state);
         let session = Arc::clone(self);
         if start_thread("ripkit-mcp-call", move || session.work(lane_id)).is_err() {
             let mut state = self.stop.lock();
-            state.lane(lane_id).running -= 1;
+            state.lane(lane_id).threads -= 1;
             state.lane(lane_id).waiting.retain(|job| job.id != id);
             drop(state);
             let error = RpcError::internal("no thread can be started for the call");
@@ -608,24 +669,29 @@ impl Session {
         }
     }
 
-    /// Carries out jobs of a lane until none waits.
+    /// Carries out jobs of a lane until the session ends, or none comes for a long time.
     fn work(&self, lane_id: LaneId) {
         loop {
             let mut state = self.stop.lock();
+            let mut has_waited = false;
             let job = loop {
+                let is_empty = state.lane(lane_id).waiting.is_empty();
+                if state.stopped || is_empty && has_waited {
+                    state.lane(lane_id).threads -= 1;
+                    return self.stop.done(&state);
+                }
                 let reserved = state.running() * RESERVED_BYTES;
                 let has_room =
                     state.unsent_bytes == 0 || state.unsent_bytes + reserved <= MAX_UNSENT_BYTES;
-                if state.stopped || state.lane(lane_id).waiting.is_empty() {
-                    state.lane(lane_id).running -= 1;
-                    self.stop.0.changed.notify_all();
-                    return;
-                }
-                if has_room && let Some(job) = state.lane(lane_id).waiting.pop_front() {
+                if is_empty {
+                    (state, has_waited) = self.stop.wait_for_job(state, lane_id);
+                } else if !has_room {
+                    state = self.stop.wait_for_room(state);
+                } else {
+                    let job = state.lane(lane_id).waiting.pop_front().expect("one waits");
                     state.running.insert(job.id.clone());
                     break job;
                 }
-                state = self.stop.wait(state);
             };
             drop(state);
             let id = job.id.clone();
@@ -681,9 +747,9 @@ impl Session {
                 state.queue(line, true);
                 break;
             }
-            state = self.stop.wait(state);
+            state = self.stop.wait_for_room(state);
         }
-        self.stop.0.changed.notify_all();
+        self.stop.done(&state);
     }
 
     /// Answers a request that is open and needed no work.
@@ -698,12 +764,9 @@ impl Session {
         let is_full =
             |state: &State| !state.has_room_for(line.len()) || state.unsent_answers >= MAX_OPEN;
         while !state.stopped && is_full(&state) {
-            state = self.stop.wait(state);
+            state = self.stop.wait_for_room(state);
         }
-        if !state.closed {
-            state.queue(line, true);
-        }
-        self.stop.0.changed.notify_all();
+        state.queue(line, true);
     }
 
     /// Cancels a request, which is not answered then. One that is answered already stays as it is.
@@ -722,38 +785,25 @@ impl Session {
                 waiting.retain(|(request, ..)| request.id != *id);
             }
         }
-        self.stop.0.changed.notify_all();
+        self.stop.0.has_room.notify_all();
+        self.stop.done(&state);
     }
 
     /// Writes lines until nothing more will come. The first failure stops the session.
-    fn write_lines(&self, mut writer: impl Write) {
-        loop {
-            let mut state = self.stop.lock();
-            let line = loop {
-                if let Some((line, is_answer)) = state.outgoing.pop_front() {
-                    // Before it is written: the client may answer before this thread goes on.
-                    state.unsent_answers -= usize::from(is_answer);
-                    break line;
-                }
-                if state.closed {
-                    return;
-                }
-                state = self.stop.wait(state);
-            };
-            drop(state);
+    fn write_lines(&self, lines: &Receiver<Outgoing>, mut writer: impl Write) {
+        for (line, is_answer) in lines {
+            // Before it is written: the client may answer before this thread goes on.
+            self.stop.lock().unsent_answers -= usize::from(is_answer);
             let written = writer.write_all(&line).and_then(|()| writer.flush());
             let mut state = self.stop.lock();
-            state.unsent_bytes = state.unsent_bytes.saturating_sub(line.len());
+            state.unsent_bytes -= line.len();
+            self.stop.0.has_room.notify_all();
             if written.is_err() {
-                state.outgoing.clear();
                 (state.unsent_bytes, state.unsent_answers) = (0, 0);
-                (state.stopped, state.closed) = (true, true);
+                (state.stopped, state.outgoing) = (true, None);
+                return self.stop.0.wake_all();
             }
-            drop(state);
-            self.stop.0.changed.notify_all();
-            if written.is_err() {
-                return;
-            }
+            self.stop.done(&state);
         }
     }
 }
@@ -764,7 +814,7 @@ impl State {
     }
 
     fn running(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.running).sum()
+        self.lanes.iter().map(Lane::running).sum()
     }
 
     /// Why a request with this id is not carried out, if it is not.
@@ -787,10 +837,14 @@ impl State {
         self.unsent_bytes == 0 || self.unsent_bytes + bytes <= MAX_UNSENT_BYTES
     }
 
+    /// Queues a line for the client, unless nothing more is to be written.
     fn queue(&mut self, line: Vec<u8>, is_answer: bool) {
-        self.unsent_bytes += line.len();
-        self.unsent_answers += usize::from(is_answer);
-        self.outgoing.push_back((line, is_answer));
+        let bytes = line.len();
+        // It is not sent either if the host's writer panicked.
+        if self.outgoing.as_ref().is_some_and(|outgoing| outgoing.send((line, is_answer)).is_ok()) {
+            self.unsent_bytes += bytes;
+            self.unsent_answers += usize::from(is_answer);
+        }
     }
 }
 
@@ -831,7 +885,6 @@ impl ProgressReporter {
         }
         state.queue(line, false);
         drop(state);
-        self.stop.0.changed.notify_all();
         (self.sent, self.not_before) = (sum, now + PROGRESS_INTERVAL);
     }
 }
