@@ -178,12 +178,13 @@ pub(super) struct JobWriter {
     /// Whether the job has written anything, and the current file has not.
     has_output: bool,
     is_new_file: bool,
+    by_line: bool,
 }
 
 impl JobWriter {
     pub(super) fn new(output: Arc<OrderedOutput>) -> JobWriter {
-        let text = Text::default();
-        JobWriter { output, number: 0, text, has_output: false, is_new_file: true }
+        let (text, by_line) = (Text::default(), output.by_line);
+        JobWriter { output, number: 0, text, has_output: false, is_new_file: true, by_line }
     }
 
     pub(super) fn begin_job(&mut self, number: u64) {
@@ -202,31 +203,52 @@ impl JobWriter {
     /// Writes what is not empty, in one go.
     pub(super) fn write_parts(&mut self, parts: [&[u8]; 5]) -> io::Result<()> {
         if self.is_new_file {
-            self.is_new_file = false;
-            if std::mem::replace(&mut self.has_output, true)
-                && let Some(separator) = &self.output.separator
-            {
-                self.text.bytes.extend_from_slice(separator);
-                self.text.bytes.push(b'\n');
-            }
+            self.begin_output();
         }
         let text = &mut self.text.bytes;
         text.reserve(parts.iter().map(|part| part.len()).sum());
         for part in parts {
             text.extend_from_slice(part);
         }
-        let is_part = text.len() >= self.text.counted + PART;
-        if is_part || self.output.by_line && text.ends_with(b"\n") {
-            self.output.pass_on(self.number, &mut self.text)?;
+        if self.is_due() { self.pass_on() } else { Ok(()) }
+    }
+
+    /// Separates the file, of which this is the first output, from the one before.
+    #[cold]
+    fn begin_output(&mut self) {
+        self.is_new_file = false;
+        if std::mem::replace(&mut self.has_output, true)
+            && let Some(separator) = &self.output.separator
+        {
+            self.text.bytes.extend_from_slice(separator);
+            self.text.bytes.push(b'\n');
         }
-        Ok(())
+    }
+
+    #[inline]
+    fn is_due(&self) -> bool {
+        let text = &self.text.bytes;
+        text.len() >= self.text.counted + PART || self.by_line && text.ends_with(b"\n")
+    }
+
+    #[cold]
+    fn pass_on(&mut self) -> io::Result<()> {
+        self.output.pass_on(self.number, &mut self.text)
     }
 }
 
+/// Printers write a line in many parts, and JSON nearly byte by byte: what is seldom needed stays out of line.
 impl Write for JobWriter {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !bytes.is_empty() {
-            self.write_parts([bytes, b"", b"", b"", b""])?;
+            if self.is_new_file {
+                self.begin_output();
+            }
+            self.text.bytes.extend_from_slice(bytes);
+            if self.is_due() {
+                self.pass_on()?;
+            }
         }
         Ok(bytes.len())
     }

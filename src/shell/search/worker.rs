@@ -51,6 +51,17 @@ impl<W: Write> Paint<W> {
         Paint { to, escapes }
     }
 
+    /// Colours do not come this way.
+    #[cold]
+    fn write_escaped(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let text = String::from_utf8_lossy(bytes);
+        match escape::printable(&text) {
+            Cow::Owned(escaped) => self.inner().write_all(escaped.as_bytes()),
+            Cow::Borrowed(_) => self.inner().write_all(bytes),
+        }
+    }
+
+    #[inline]
     fn inner(&mut self) -> &mut W {
         match &mut self.to {
             Painted::Plain(writer) => writer.get_mut(),
@@ -70,14 +81,11 @@ macro_rules! inside {
 }
 
 impl<W: Write> Write for Paint<W> {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.escapes {
-            // Colours do not come this way.
-            let text = String::from_utf8_lossy(bytes);
-            if let Cow::Owned(escaped) = escape::printable(&text) {
-                self.inner().write_all(escaped.as_bytes())?;
-                return Ok(bytes.len());
-            }
+            self.write_escaped(bytes)?;
+            return Ok(bytes.len());
         }
         self.inner().write(bytes)
     }
