@@ -17,6 +17,9 @@ use ripkit_fs::os::{Kind, Stat};
 /// Up to this size a file is searched as a whole, and given up as binary at once, in bytes.
 pub(crate) const WHOLE: u64 = 1 << 20;
 
+/// Files of a word of [`Slots::doubtful`].
+const WORD: usize = u64::BITS as usize;
+
 /// What is known of the content of a file, for as long as its fingerprint is the same.
 #[derive(Debug)]
 pub(crate) struct KnownFile {
@@ -72,10 +75,10 @@ struct Slots {
     released: Vec<FileId>,
     /// Numbers that no call uses.
     free: Vec<FileId>,
-    /// Files that a watch would report a change of, and those of which that may hold since they were
-    /// last looked at.
+    /// Files that a watch would report a change of.
     settled: Arc<Settled>,
-    doubtful: FileSet,
+    /// Files of which that may hold since they were last looked at, 64 to a word.
+    doubtful: Vec<AtomicU64>,
     /// The latest [`Generation::trust`] for which they are settled.
     trust: (u64, u64),
 }
@@ -162,31 +165,17 @@ impl Slot {
         let verified = self.verified.load(Ordering::Acquire);
         self.changed <= verified && self.changes.is_watched_since(verified, generation)
     }
-
-    /// Whether the file is still the one that was indexed.
-    fn is_same(
-        &self,
-        known: &Known,
-        generation: Generation,
-        stat: impl FnOnce() -> io::Result<Stat>,
-    ) -> bool {
-        if self.is_current(generation) {
-            return true;
-        }
-        let Ok(stat) = stat() else { return false };
-        let is_same = stat.kind == Kind::File && Fingerprint::of(&stat) == known.fingerprint;
-        // A watch does not report what is written through a hard link elsewhere.
-        if is_same && stat.links == 1 {
-            self.verified.fetch_max(generation.current(), Ordering::AcqRel);
-        }
-        is_same
-    }
 }
 
 impl Candidates {
     /// Adds up files that need neither be opened nor checked; none if one of them has to be.
     pub(super) fn spared(&self, files: &FileWords) -> Option<SparedFiles> {
         self.settled.spared(files, self.files.as_ref())
+    }
+
+    /// Whether a file that is one of them is binary.
+    pub(super) fn spares_binary(&self, file: FileId) -> bool {
+        self.settled.is_binary(file)
     }
 }
 
@@ -228,9 +217,9 @@ impl FileTable {
             changed: 0,
             changes: file.changes,
         };
-        let files = (0..).zip(files).map(slot).collect();
-        let mut slots = Slots { files, ..Slots::default() };
-        slots.unsettle_all();
+        let files: Vec<Slot> = (0..).zip(files).map(slot).collect();
+        let doubtful = files.chunks(WORD).map(|_| AtomicU64::new(0)).collect();
+        let slots = Slots { files, doubtful, ..Slots::default() };
         let slots = RwLock::new(slots);
         FileTable { slots, signatures, recorded: AtomicU64::new(0) }
     }
@@ -365,7 +354,7 @@ impl FileTable {
         let slot = slots.get(file)?;
         let known = slot.known.as_ref()?;
         let excluded = known.exclude(file, candidates)?;
-        if slot.is_same(known, generation, stat) {
+        if slots.is_same((file, slot, known), generation, stat) {
             return Some(excluded);
         }
         let recorded = known.recorded;
@@ -385,7 +374,7 @@ impl FileTable {
         let Some(slot) = slots.get(file) else { return };
         let Some(known) = &slot.known else { return };
         let recorded = known.recorded;
-        let is_same = slot.is_same(known, generation, stat);
+        let is_same = slots.is_same((file, slot, known), generation, stat);
         drop(slots);
         if !is_same {
             self.forget(file, recorded);
@@ -445,10 +434,35 @@ impl Slots {
         self.files.get_mut(file.0 as usize)
     }
 
-    /// Lets the next call find out whether a file is unchanged; before what is known of it is replaced.
+    /// Whether a file is still the one that was indexed.
+    fn is_same(
+        &self,
+        (file, slot, known): (FileId, &Slot, &Known),
+        generation: Generation,
+        stat: impl FnOnce() -> io::Result<Stat>,
+    ) -> bool {
+        if slot.is_current(generation) {
+            return true;
+        }
+        let Ok(stat) = stat() else { return false };
+        let is_same = stat.kind == Kind::File && Fingerprint::of(&stat) == known.fingerprint;
+        // A watch does not report what is written through a hard link elsewhere.
+        if is_same && stat.links == 1 {
+            slot.verified.fetch_max(generation.current(), Ordering::AcqRel);
+            self.doubt(file);
+        }
+        is_same
+    }
+
+    /// Lets the next call find out whether a file is settled.
+    fn doubt(&self, file: FileId) {
+        let word = &self.doubtful[file.0 as usize / WORD];
+        word.fetch_or(1 << (file.0 as usize % WORD), Ordering::AcqRel);
+    }
+
+    /// The same, before what is known of the file is replaced.
     fn unsettle(&mut self, file: FileId) {
-        self.doubtful.grow(self.files.len());
-        self.doubtful.insert(file);
+        self.doubt(file);
         if self.settled.contains(file) {
             Arc::make_mut(&mut self.settled).remove(file);
         }
@@ -457,9 +471,8 @@ impl Slots {
     /// The same for all files.
     fn unsettle_all(&mut self) {
         self.settled = Arc::default();
-        self.doubtful.grow(self.files.len());
         for (file, _) in (0..).zip(&self.files).filter(|(_, slot)| slot.known.is_some()) {
-            self.doubtful.insert(FileId(file));
+            self.doubt(FileId(file));
         }
     }
 
@@ -468,7 +481,7 @@ impl Slots {
         let (min_valid, ended) = generation.trust();
         min_valid > self.trust.0
             || ended > self.trust.1
-            || self.doubtful.used_words().next().is_some()
+            || self.doubtful.iter().any(|word| word.load(Ordering::Acquire) != 0)
     }
 
     /// Finds the files that are unchanged unless a watch reports something.
@@ -480,25 +493,22 @@ impl Slots {
         }
         // Of two calls at a time the other may have begun later.
         let generation = Generation::new(generation.current(), self.trust.0);
-        let words: Vec<_> = self.doubtful.used_words().collect();
-        for (index, word) in words {
-            for bit in (0..u64::BITS).filter(|bit| word >> bit & 1 != 0) {
-                let file = FileId(index * u64::BITS + bit);
-                let known = self.get(file).and_then(|slot| Some((slot.known?, slot)));
-                let known = known.filter(|(known, _)| known.class != ContentClass::Opaque);
-                let settled = match known {
-                    Some((_, slot)) if !slot.is_current(generation) => continue,
-                    Some((known, _)) => Some(known),
-                    None => None,
+        for index in 0..self.doubtful.len() {
+            let word = std::mem::take(self.doubtful[index].get_mut());
+            for bit in (0..WORD).filter(|bit| word >> bit & 1 != 0) {
+                let number = index * WORD + bit;
+                let slot = &self.files[number];
+                // One that is not current is looked at again once it is found unchanged.
+                let Some(known) = slot.known.filter(|_| slot.is_current(generation)) else {
+                    continue;
                 };
-                self.doubtful.remove(file);
-                if let Some(known) = settled {
-                    let settled = Arc::make_mut(&mut self.settled);
-                    settled.grow(self.files.len());
-                    match known.class {
-                        ContentClass::Text => settled.insert_text(file, known.text_bytes),
-                        _ => settled.insert_binary(file),
-                    }
+                let file = FileId(u32::try_from(number).expect("a file has such a number"));
+                let settled = Arc::make_mut(&mut self.settled);
+                settled.grow(self.files.len());
+                match known.class {
+                    ContentClass::Text => settled.insert_text(file, known.text_bytes),
+                    ContentClass::Binary => settled.insert_binary(file),
+                    ContentClass::Opaque => {}
                 }
             }
         }
@@ -514,6 +524,7 @@ impl Slots {
         }
         let file = FileId(u32::try_from(self.files.len()).ok()?);
         self.files.push(slot);
+        self.doubtful.resize_with(self.files.len().div_ceil(WORD), AtomicU64::default);
         Some(file)
     }
 }

@@ -123,11 +123,6 @@ impl FileSet {
         self.words.get(index as usize).copied().unwrap_or(0)
     }
 
-    /// The words that are not 0, with their indexes.
-    pub(crate) fn used_words(&self) -> impl Iterator<Item = (u32, u64)> {
-        (0..).zip(self.words.iter().copied()).filter(|(_, word)| *word != 0)
-    }
-
     /// How many files it has.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn len(&self) -> usize {

@@ -164,3 +164,28 @@ fn files_are_spared_until_one_changes_or_may_have_changed_unnoticed() {
     let late = begin("zebra_stripes", call(7, 3).after_ended(1));
     assert_eq!(spared(&["b"], &late), None, "nothing is reported any more");
 }
+
+#[test]
+fn a_file_that_no_watch_covered_is_looked_at_again_only_after_it_was_found_unchanged() {
+    let table = table();
+    let changes = Arc::new(DirChanges::default());
+    let mut listing = DirListing::default();
+    listing.push(b"a", Kind::File);
+    table.assign(&mut listing, None, &changes);
+    let a = file(&listing, "a");
+    table.record(a, known(text("plain"), 5), 2);
+    let call = |current| Generation::new(current, 1);
+    let is_settled = |current| {
+        let candidates = table.candidates(None, call(current), &|| true);
+        assert!(!table.read().has_doubts(call(current)), "nothing is left for the next call");
+        candidates.settled.contains(a)
+    };
+    assert!(!is_settled(3), "there is no watch");
+    changes.watched_since(4);
+    assert!(!is_settled(5), "the watch began later");
+    let excluded = table.exclude(a, &candidates(&table), call(5), || Ok(stat(5)));
+    assert_eq!(excluded, Some(Excluded::Text(5)));
+    assert!(is_settled(6));
+    table.note_change(a, 7);
+    assert!(!is_settled(7));
+}
