@@ -110,6 +110,11 @@ impl IndexReader {
         self.candidates.spared(files)
     }
 
+    /// Whether a file of those that [`IndexReader::spared`] adds up is binary.
+    pub(crate) fn spares_binary(&self, file: FileId) -> bool {
+        self.candidates.spares_binary(file)
+    }
+
     /// Drops what is known of a file that changed since it was indexed.
     pub(super) fn refresh(&self, file: FileId, stat: impl FnOnce() -> io::Result<Stat>) {
         self.tree.files().refresh(file, self.view.generation(), stat);

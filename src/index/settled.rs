@@ -30,6 +30,10 @@ impl Settled {
         self.texts.contains(file) || self.binaries.contains(file)
     }
 
+    pub(super) fn is_binary(&self, file: FileId) -> bool {
+        self.binaries.contains(file)
+    }
+
     /// Makes room for the files below `files`.
     pub(super) fn grow(&mut self, files: usize) {
         for set in [&mut self.texts, &mut self.binaries, &mut self.large] {

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -134,8 +134,10 @@ fn alternatives(
         (false, false) => Some(Reading::WithoutFilters),
     };
     let readings = readings(&options.pattern);
-    let trial =
-        Trial { options: options.clone(), skipped: skipped.to_vec(), without_filter, readings };
+    let reading =
+        |entry: &SkippedEntry| if entry.hidden { Reading::Hidden } else { Reading::Ignored };
+    let left_out = skipped.iter().map(|entry| (entry.path.clone(), reading(entry))).collect();
+    let trial = Trial { options: options.clone(), left_out, without_filter, readings };
     // A tree may have few files that pass the filter, and all of it is listed for them.
     if searched.report.receipt.skipped.binary > 0 || !trial.readings.is_empty() {
         let walk = WalkOptions { resume: None, ..options.walk.clone() };
@@ -192,7 +194,8 @@ fn left_out(
 /// Tries readings on files.
 struct Trial {
     options: Arc<SearchOptions>,
-    skipped: Vec<SkippedEntry>,
+    /// The files and directories that ignore rules or hidden names left out, with what is said of them.
+    left_out: HashMap<Vec<u8>, Reading>,
     /// What is said of files that the filter leaves out.
     without_filter: Option<Reading>,
     /// The pattern read in other ways.
@@ -213,8 +216,9 @@ impl Trial {
 
     /// Why the search did not have a file, unless it did.
     fn reason(&self, path: &[u8]) -> Option<Reading> {
-        if let Some(entry) = self.skipped.iter().find(|entry| entry.contains(path)) {
-            return Some(if entry.hidden { Reading::Hidden } else { Reading::Ignored });
+        let mut ends = memchr::memchr_iter(b'/', path).chain([path.len()]);
+        if let Some(reading) = ends.find_map(|end| self.left_out.get(&path[..end])) {
+            return Some(*reading);
         }
         self.without_filter.filter(|_| !self.is_searched(path))
     }

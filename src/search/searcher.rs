@@ -117,20 +117,25 @@ impl Visitor for FileSearcher {
     }
 
     fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut BatchMatches) -> Option<u64> {
-        let spared = self.index_reader.as_ref()?.spared(&*files.files()?)?;
+        let index_reader = self.index_reader.as_ref()?;
+        let spared = index_reader.spared(&*files.files()?)?;
         let reports = self.options.mode == OutputMode::FilesWithoutMatch;
         let options = &self.options;
         let counts_large = options.has_context() || options.pattern.is_multiline();
-        let is_text = |path: Vec<u8>| outline::is_known(&path);
+        // An answer names a binary file that should be source code.
+        let is_named = |(path, file): (Vec<u8>, Option<FileId>)| {
+            file.is_some_and(|file| index_reader.spares_binary(file)) && outline::is_known(&path)
+        };
         // These are counted one by one.
         if spared.has_large() && counts_large
             || reports && !files.is_batch()
-            || spared.binaries() > 0 && (reports || !files.is_batch() || files.paths().any(is_text))
+            || spared.binaries() > 0
+                && (reports || !files.is_batch() || files.entries().any(is_named))
         {
             return None;
         }
         if reports {
-            for path in files.paths() {
+            for (path, _) in files.entries() {
                 self.report(&path, FileMatches::default(), 0, found);
             }
         }

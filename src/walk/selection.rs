@@ -457,9 +457,9 @@ impl UnopenedFiles<'_> {
         })
     }
 
-    /// Their paths in the workspace, in path order.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.items.iter().filter_map(SelectedItem::files).flat_map(SelectedFiles::paths)
+    /// Their paths in the workspace, in path order, and what the index knows each by.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (Vec<u8>, Option<FileId>)> {
+        self.items.iter().filter_map(SelectedItem::files).flat_map(SelectedFiles::entries)
     }
 
     /// The last of them; none if there are none.
@@ -494,7 +494,7 @@ impl SelectionChunk {
             SelectedItem::Directory(_) => None,
         });
         files.map_or_else(Default::default, |files| {
-            (files.root, files.paths().next().unwrap_or_default())
+            (files.root, files.entries().next().map(|(path, _)| path).unwrap_or_default())
         })
     }
 }
@@ -524,10 +524,12 @@ impl SelectedFiles {
         self.root
     }
 
-    /// Their paths in the workspace, in path order.
-    fn paths(&self) -> impl Iterator<Item = Vec<u8>> {
-        let names = self.range.clone().filter_map(|index| self.listing.get(index));
-        names.map(|(name, _)| [&*self.prefix, name].concat())
+    /// Their paths in the workspace, in path order, and what the index knows each by.
+    fn entries(&self) -> impl Iterator<Item = (Vec<u8>, Option<FileId>)> {
+        self.range.clone().filter_map(|index| {
+            let (name, _) = self.listing.get(index)?;
+            Some(([&*self.prefix, name].concat(), self.listing.file(index)))
+        })
     }
 
     /// The last of them; none if there are none.
