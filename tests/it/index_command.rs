@@ -157,8 +157,10 @@ fn a_search_learns_and_the_stats_tell_what_that_spared() {
     };
     let counts = "No matches found\nSearched 4 files; skipped 1 binary file.\n0 matches\n4 files\n3 directories\n1 skipped: binary\n";
     assert_eq!(stats("zebra"), format!("{counts}0 files excluded by the index"));
-    let excluded = if REMEMBERS { 5 } else { 0 };
-    assert_eq!(status(&workspace)["files"], excluded, "and it was kept");
+    // The first one of the five is always learned, the others if a sixteenth of the time is enough.
+    let excluded = status(&workspace)["files"].as_u64().expect("a number");
+    let wanted = if REMEMBERS { 1..=5 } else { 0..=0 };
+    assert!(wanted.contains(&excluded), "{excluded} files were kept");
     assert_eq!(stats("zebra"), format!("{counts}{excluded} files excluded by the index"));
     let told = stats(r"\d");
     let unasked = "\nthe index could not help: the pattern asks nothing of it";
