@@ -432,7 +432,8 @@ mod commands {
         let mut run = 0;
         for (place, line) in lines() {
             // Those of the packages are run by `tests/packages/wheel.sh` and `bindings/node/test.sh`.
-            let is_of_package = line.starts_with(".venv/bin/python -c") || line.starts_with("node ");
+            let is_of_package =
+                line.starts_with(".venv/bin/python -c") || line.starts_with("node ");
             if is_of_package || ELSEWHERE.contains(&line.as_str()) {
                 continue;
             }

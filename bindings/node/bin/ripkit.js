@@ -7,7 +7,16 @@
 const { spawn } = require('node:child_process');
 const { program } = require('../platform.js');
 
-const child = spawn(program(), process.argv.slice(2), { stdio: 'inherit' });
+function path() {
+  try {
+    return program();
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
+const child = spawn(path(), process.argv.slice(2), { stdio: 'inherit' });
 // A terminal sends SIGINT to both; whoever kills this process means the program.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => signal === 'SIGINT' || child.kill(signal));
