@@ -14,8 +14,8 @@ async def main() -> None:
         assert {"search", "read_file", "edit_file"} <= tools, tools
         found = await client.call_tool("search", {"pattern": "todo"})
         assert found.structured_content["files"][0]["path"] == "src/main.rs", found
-        failed = await client.call_tool("search", {"pattern": "("}, raise_on_error=False)
-        assert failed.is_error and "INVALID_PATTERN" in failed.content[0].text, failed
+        failed = await client.call_tool("read_file", {"path": "none.rs"}, raise_on_error=False)
+        assert failed.is_error and "FILE_NOT_FOUND" in failed.content[0].text, failed
 
 
 asyncio.run(main())
