@@ -88,13 +88,15 @@ mod tests {
         assert!(names.eq(tools.specs().map(|spec| spec.name.as_str())));
         let search = described.iter().find(|tool| tool.name.as_str() == "search").unwrap();
         let schema = search.schema.as_ref().unwrap();
-        assert_eq!(schema["properties"]["pattern"]["type"], "string");
+        assert_eq!(schema["required"], json!(["pattern"]));
 
         let asked = call("search", json!({ "pattern": "fn descriptions", "output": "files" }));
         let found = answer(&tools, &asked, pending()).await;
         assert_eq!((found.call_id.as_str(), found.content.as_str()), ("1", "bin/genai.rs"));
-        let refused = answer(&tools, &call("search", json!({ "pattern": "(" })), pending()).await;
-        assert!(refused.content.contains("INVALID_PATTERN"), "{}", refused.content);
+        let refused =
+            answer(&tools, &call("search", json!({ "pattern": "x", "path": "none" })), pending())
+                .await;
+        assert!(refused.content.contains("FILE_NOT_FOUND"), "{}", refused.content);
     }
 
     #[tokio::test]

@@ -63,15 +63,15 @@ mod tests {
         assert!(names.iter().eq(tools.specs().map(|spec| &spec.name)));
         let search = adapters.iter().find(|tool| *tool.name() == "search").unwrap();
         let parameters = search.definition().parameters;
-        assert_eq!(parameters["properties"]["pattern"]["type"], "string");
+        assert_eq!(parameters["required"], json!(["pattern"]));
 
         let arguments = json!({ "pattern": "fn adapter\\(", "output": "files" });
         let found = search.execute(arguments).await.unwrap();
         assert_eq!(found.as_text(), Some("bin/rig.rs"));
 
-        let refused = search.execute(json!({ "pattern": "(" })).await.unwrap_err();
+        let refused = search.execute(json!({ "pattern": "x", "path": "none" })).await.unwrap_err();
         let told = refused.model_output().render();
-        assert!(told.contains("INVALID_PATTERN"), "{told}");
+        assert!(told.contains("FILE_NOT_FOUND"), "{told}");
     }
 
     #[tokio::test]

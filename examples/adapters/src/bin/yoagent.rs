@@ -81,15 +81,16 @@ mod tests {
         let adapters = adapters(&tools);
         assert!(adapters.iter().map(|tool| tool.name()).eq(tools.specs().map(|spec| &spec.name)));
         let search = adapters.iter().find(|tool| tool.name() == "search").unwrap();
-        assert_eq!(search.parameters_schema()["properties"]["pattern"]["type"], "string");
+        assert_eq!(search.parameters_schema()["required"], json!(["pattern"]));
 
         let ctx = || ToolContext::new("1", "search");
         let arguments = json!({ "pattern": "struct Adapter", "output": "files" });
         let found = search.execute(arguments, ctx()).await.unwrap();
         assert_eq!(found.content, [Content::Text { text: "bin/yoagent.rs".into() }]);
 
-        let refused = search.execute(json!({ "pattern": "(" }), ctx()).await.unwrap_err();
-        assert!(refused.to_string().contains("INVALID_PATTERN"), "{refused}");
+        let refused =
+            search.execute(json!({ "pattern": "x", "path": "none" }), ctx()).await.unwrap_err();
+        assert!(refused.to_string().contains("FILE_NOT_FOUND"), "{refused}");
     }
 
     #[tokio::test]
