@@ -99,8 +99,8 @@ pub struct Stop(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// The client named its roots or has others, its input ended, or what is left to do after that changed.
-    turned: Condvar,
+    /// The client named its roots or has others, its input ended, or something of what is left then is done.
+    phase_changed: Condvar,
     /// There may be room for another answer, or a request was cancelled.
     has_room: Condvar,
     /// For each lane: a job waits for a thread that is idle.
@@ -113,7 +113,7 @@ impl Shared {
     /// Wakes up all threads, after something that each must notice.
     fn wake_all(&self) {
         let jobs = self.has_job.iter();
-        jobs.chain([&self.turned, &self.has_room]).for_each(Condvar::notify_all);
+        jobs.chain([&self.phase_changed, &self.has_room]).for_each(Condvar::notify_all);
     }
 }
 
@@ -236,7 +236,7 @@ impl Stop {
     pub(super) fn new() -> Stop {
         Stop(Arc::new(Shared {
             state: Mutex::default(),
-            turned: Condvar::new(),
+            phase_changed: Condvar::new(),
             has_room: Condvar::new(),
             has_job: Default::default(),
             held_bytes: AtomicUsize::new(0),
@@ -272,14 +272,14 @@ impl Stop {
         Err(RpcError::internal(reason))
     }
 
-    fn turned(&self) {
-        self.0.turned.notify_all();
+    fn notify_phase(&self) {
+        self.0.phase_changed.notify_all();
     }
 
-    /// Tells the thread that waits for the end, if that is near, that something was done.
-    fn done(&self, state: &State) {
+    /// Tells the thread that waits for the last answers, if the session ends, that something was done.
+    fn notify_if_ending(&self, state: &State) {
         if state.stopped || state.input_ended {
-            self.turned();
+            self.notify_phase();
         }
     }
 
@@ -288,17 +288,17 @@ impl Stop {
         self.0.has_room.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a turn of the session, at most until `deadline`, if there is one.
-    fn wait_for_turn<'a>(
+    /// Waits for a change of the phase, at most until `deadline`, if there is one.
+    fn wait_for_phase<'a>(
         &self,
         state: MutexGuard<'a, State>,
         deadline: Option<Instant>,
     ) -> MutexGuard<'a, State> {
         let Some(deadline) = deadline else {
-            return self.0.turned.wait(state).unwrap_or_else(PoisonError::into_inner);
+            return self.0.phase_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
         let left = deadline.saturating_duration_since(Instant::now());
-        self.0.turned.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+        self.0.phase_changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Waits for a job of a lane. True if that took so long that the thread is to end.
@@ -370,7 +370,7 @@ impl Session {
                     break;
                 }
             }
-            state = self.stop.wait_for_turn(state, deadline);
+            state = self.stop.wait_for_phase(state, deadline);
         }
     }
 
@@ -391,7 +391,7 @@ impl Session {
         self.stop.0.wake_all();
         let is_busy = |state: &State| state.unsent_bytes > 0 || state.running() > 0;
         while is_busy(&state) && Instant::now() < deadline {
-            state = self.stop.wait_for_turn(state, Some(deadline));
+            state = self.stop.wait_for_phase(state, Some(deadline));
         }
     }
 
@@ -422,7 +422,7 @@ impl Session {
             }
         }
         self.stop.lock().input_ended = true;
-        self.stop.turned();
+        self.stop.notify_phase();
     }
 
     fn service(&self) -> Arc<Service> {
@@ -497,7 +497,7 @@ impl Session {
         let question = json!({ "jsonrpc": "2.0", "id": id, "method": "roots/list" });
         state.queue(framing::encode_line(&question), false);
         drop(state);
-        self.stop.turned();
+        self.stop.notify_phase();
         let session = Arc::clone(self);
         if !is_awaited && start_thread("ripkit-mcp-roots", move || session.await_roots()).is_err() {
             // Without a thread the client's roots are not served.
@@ -512,7 +512,7 @@ impl Session {
             state.roots.answer = Some(outcome);
         }
         drop(state);
-        self.stop.turned();
+        self.stop.notify_phase();
     }
 
     /// Waits for the client's roots, serves them, and then carries on with the requests that wait.
@@ -524,7 +524,7 @@ impl Session {
             let is_over =
                 |state: &State| state.stopped || state.input_ended || Instant::now() >= deadline;
             while state.roots.answer.is_none() && state.roots.asked == asked && !is_over(&state) {
-                state = self.stop.wait_for_turn(state, Some(deadline));
+                state = self.stop.wait_for_phase(state, Some(deadline));
             }
             let answer = state.roots.answer.take();
             let served = state.roots.served.clone();
@@ -678,7 +678,7 @@ impl Session {
                 let is_empty = state.lane(lane_id).waiting.is_empty();
                 if state.stopped || is_empty && has_waited {
                     state.lane(lane_id).threads -= 1;
-                    return self.stop.done(&state);
+                    return self.stop.notify_if_ending(&state);
                 }
                 let reserved = state.running() * RESERVED_BYTES;
                 let has_room =
@@ -749,7 +749,7 @@ impl Session {
             }
             state = self.stop.wait_for_room(state);
         }
-        self.stop.done(&state);
+        self.stop.notify_if_ending(&state);
     }
 
     /// Answers a request that is open and needed no work.
@@ -786,7 +786,7 @@ impl Session {
             }
         }
         self.stop.0.has_room.notify_all();
-        self.stop.done(&state);
+        self.stop.notify_if_ending(&state);
     }
 
     /// Writes lines until nothing more will come. The first failure stops the session.
@@ -803,7 +803,7 @@ impl Session {
                 (state.stopped, state.outgoing) = (true, None);
                 return self.stop.0.wake_all();
             }
-            self.stop.done(&state);
+            self.stop.notify_if_ending(&state);
         }
     }
 }

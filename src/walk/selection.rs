@@ -486,7 +486,8 @@ impl SelectionChunk {
         (&chunk.sums().report, UnopenedFiles { items, chunk: Some(chunk) })
     }
 
-    /// The number of the root of its first files, and the path of the first of them.
+    /// The number of the root of its first files, and the path of the first of them; without files, which takes
+    /// no time, the first place of all.
     pub(super) fn place(&self) -> (usize, Vec<u8>) {
         // The report of a directory has no path; its files follow next.
         let files = self.items().find_map(|(_, item)| match item {
@@ -494,7 +495,8 @@ impl SelectionChunk {
             SelectedItem::Directory(_) => None,
         });
         files.map_or_else(Default::default, |files| {
-            (files.root, files.entries().next().map(|(path, _)| path).unwrap_or_default())
+            let (path, _) = files.entries().next().expect("there are files in it");
+            (files.root, path)
         })
     }
 }

@@ -178,6 +178,7 @@ pub(super) struct JobWriter {
     /// Whether the job has written anything, and the current file has not.
     has_output: bool,
     is_new_file: bool,
+    /// As in the output: asked after each write, it is not looked up there.
     by_line: bool,
 }
 
