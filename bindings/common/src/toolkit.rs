@@ -68,7 +68,8 @@ impl Toolkit {
     /// # Errors
     /// `UNKNOWN_TOOL`, and `INVALID_ARGUMENT` for the arguments.
     pub fn read_call(&self, name: &str, arguments: &str) -> Result<String, Error> {
-        let (name, arguments, time) = self.opened.toolkit.read_call(name, Value::from(arguments))?;
+        let (name, arguments, time) =
+            self.opened.toolkit.read_call(name, Value::from(arguments))?;
         Ok(ripkit::json!([name, arguments, time.as_secs_f64()]).to_string())
     }
 
