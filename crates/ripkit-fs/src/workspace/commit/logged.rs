@@ -30,8 +30,10 @@ impl<'a> Committing<'a> {
         let Some(draft) = self.draft else { return };
         let mut draft = lock(draft);
         let mut changes = Vec::new();
-        // Those of all files are removed again with the first change.
-        let mut directories = made.paths.clone();
+        // Those of all files are removed again with the first change, if nothing else is in them by then. Of
+        // processes that need the same new directory, the one with the lowest number, which is undone last,
+        // found it missing, whoever made it.
+        let mut directories: Vec<_> = made.missing.iter().cloned().collect();
         let mut add = |path: &[u8], (before, after): Sides, mode: Option<ModeChange>| {
             let (path, directories) = (path.to_vec(), std::mem::take(&mut directories));
             changes.push(LoggedChange { path, before, after, mode, directories });

@@ -25,7 +25,7 @@ mod prepare;
 mod stored_content;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -507,6 +507,7 @@ impl Transaction {
                 below.extend(name);
                 let record = Record::MakeDirectory { path: RecordedPath::new(below.clone()) };
                 journal.append(record)?;
+                made.missing.insert(below.clone());
                 match dir.make_dir(name) {
                     Ok(()) => made.add(below.clone(), &dir),
                     // `traverse` does not follow a link in its place.
@@ -536,6 +537,8 @@ impl Transaction {
 /// The directories that were made, from the top.
 #[derive(Default)]
 struct Made {
+    /// Those that were missing when the change began, also if another process has made them since.
+    missing: BTreeSet<Vec<u8>>,
     paths: Vec<Vec<u8>>,
     /// Those that they are in, of the first of them.
     parents: Vec<Arc<Dir>>,

@@ -332,6 +332,23 @@ fn workspaces_that_change_the_same_root_at_once_number_their_changes_without_gap
 }
 
 #[test]
+fn a_directory_that_several_changes_needed_goes_with_the_last_of_them_whoever_made_it() {
+    let place = Place::near();
+    let before = place.tree();
+    let (one, other) = (place.open(), place.open());
+    transaction(&one, &[("new/deep/a", Access::Create)], |transaction| {
+        other.write("new/deep/b", b"b\n", &call())?;
+        transaction.write(0, b"a\n".to_vec())
+    })
+    .unwrap();
+    let [maker, last] = steps(&one).try_into().unwrap();
+    one.undo(&maker, &call()).unwrap();
+    assert_eq!(fs::read(place.root().join("new/deep/a")).unwrap(), b"a\n");
+    one.undo(&last, &call()).unwrap();
+    assert_eq!(place.tree(), before);
+}
+
+#[test]
 fn the_files_of_a_log_are_for_their_user_only() {
     let place = Place::near();
     DEEDS[10].1(&place.open()).unwrap();
