@@ -2,8 +2,9 @@
 //!
 //! Each root has a directory of its own, named by a hash of its path. Numbers are given out by the exclusive
 //! creation of a record, which its process keeps locked until the change is made, and then renames. A record
-//! that nobody holds was left by a process that ended. Nothing waits: a lock is tried, and what another
-//! process does at the same moment (expire, settle) has the same result.
+//! that nobody holds was left by a process that ended. Only the process that holds the lock of such a record
+//! removes or renames it. Nothing waits: a lock is tried, and what another process does at the same moment
+//! (expire, settle) has the same result.
 
 use std::collections::HashSet;
 use std::io;
@@ -126,17 +127,19 @@ impl DiskLog {
                 }
                 Err(error) => return Err(error),
             };
-            // Another process may have settled it between its creation and its locking, or have made a
-            // change with this number between the listing and the creation.
-            let is_locked = file.try_lock().unwrap_or(true);
+            // Another process may have locked it at once, to settle it: then it is for that one to remove.
+            if !file.try_lock().unwrap_or(true) {
+                listed = list(dir)?;
+                continue;
+            }
             let (log, dir) = (self.clone(), dir.clone());
             let draft = DiskDraft { log, dir, number, file, end: FIRST_LINE, beside: 0, bytes: 0 };
-            if is_locked && draft.file.stat()?.links > 0 {
-                listed = list(&draft.dir)?;
-                if listed.iter().all(|name| name.number() < number || *name == Name::Begun(number))
-                {
-                    return Ok(draft);
-                }
+            listed = list(&draft.dir)?;
+            // Or it has removed it by now, or has made a change with this number between the listing and the
+            // creation.
+            let is_mine = |name: &Name| name.number() < number || *name == Name::Begun(number);
+            if is_record(&draft.dir, number, &draft.file)? && listed.iter().all(is_mine) {
+                return Ok(draft);
             }
         }
         Err(io::Error::other("other processes take all the numbers"))
@@ -190,10 +193,10 @@ impl DiskLog {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             file => file?,
         };
-        if !file.try_lock().unwrap_or(false) || file.stat()?.links == 0 {
+        if !file.try_lock().unwrap_or(false) || !is_record(dir, number, &file)? {
             return Ok(());
         }
-        let settled = match record::read(&file)? {
+        match record::read(&file)? {
             Record::Step(step, _) if !step.is_unmade(workspace) => {
                 let bytes = file.stat()?.size + beside_bytes(dir, number);
                 let made = Made::new(number, bytes, step.undid.unwrap_or(0));
@@ -204,11 +207,6 @@ impl DiskLog {
                 remove_beside(dir, number);
                 dir.remove_file(&name)
             }
-        };
-        match settled {
-            // A change that found its new record locked by this has removed it.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            settled => settled,
         }
     }
 
@@ -406,15 +404,19 @@ impl DiskDraft {
 impl Drop for DiskDraft {
     fn drop(&mut self) {
         // If it has its last name by now, or something fails, the next change settles the rest.
-        let name = record::begun(self.number);
-        if self
-            .dir
-            .stat(&name)
-            .is_ok_and(|now| self.file.stat().is_ok_and(|stat| stat.identity == now.identity))
-        {
+        if is_record(&self.dir, self.number, &self.file).unwrap_or(false) {
             remove_beside(&self.dir, self.number);
-            let _ = self.dir.remove_file(&name);
+            let _ = self.dir.remove_file(&record::begun(self.number));
         }
+    }
+}
+
+/// Whether a locked file is still the record of a change that is being made. It stays so, since only the
+/// process that holds its lock removes or renames it.
+fn is_record(dir: &Dir, number: u64, file: &File) -> io::Result<bool> {
+    match dir.stat(&record::begun(number)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        now => Ok(now?.identity == file.stat()?.identity),
     }
 }
 
