@@ -1,5 +1,6 @@
 //! Linux: system calls through `rustix`.
 
+mod handle;
 #[cfg(feature = "watch")]
 mod inotify;
 
@@ -10,8 +11,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    Access, AtFlags, CWD, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RawDir,
-    RenameFlags, ResolveFlags, SeekFrom, StatxAttributes, StatxFlags,
+    Access, AtFlags, CWD, FallocateFlags, FileType, Mode, OFlags, RawDir, RenameFlags,
+    ResolveFlags, SeekFrom, StatxAttributes, StatxFlags,
 };
 use rustix::io::{Errno, ReadWriteFlags};
 
@@ -20,6 +21,7 @@ use crate::os::faults;
 use crate::os::{
     Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes, checked_count,
 };
+use handle::Handle;
 
 #[cfg(feature = "watch")]
 pub use inotify::Watcher;
@@ -53,29 +55,33 @@ fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
 
 /// A directory handle.
 #[derive(Debug)]
-pub struct Dir(OwnedFd);
+pub struct Dir(Handle);
 
 impl Dir {
+    fn new(handle: OwnedFd) -> Dir {
+        Dir(Handle::new(handle))
+    }
+
     /// Opens a directory by a path from the host, following links.
     pub fn open_ambient(path: &Path) -> io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        retry(|| rustix::fs::open(path, flags, Mode::empty())).map(Dir)
+        retry(|| rustix::fs::open(path, flags, Mode::empty())).map(Dir::new)
     }
 
     /// Opens the root of the file system.
     pub fn root_of_host() -> io::Result<Dir> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        retry(|| rustix::fs::openat(CWD, "/", flags, Mode::empty())).map(Dir)
+        retry(|| rustix::fs::openat(CWD, "/", flags, Mode::empty())).map(Dir::new)
     }
 
     /// Opens a child directory as a base for other calls (`O_PATH`); it need not be readable.
     pub fn traverse(&self, name: &[u8]) -> io::Result<Dir> {
-        self.open(name, OFlags::PATH | OFlags::DIRECTORY).map(Dir)
+        self.open(name, OFlags::PATH | OFlags::DIRECTORY).map(Dir::new)
     }
 
     /// Opens a child directory for listing; `.` reopens this one.
     pub fn open_dir(&self, name: &[u8]) -> io::Result<Dir> {
-        self.open(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Dir)
+        self.open(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Dir::new)
     }
 
     /// The same for a directory of this mount; none for one of another mount, and where that cannot be
@@ -85,7 +91,7 @@ impl Dir {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | SAFE;
         let resolve = ResolveFlags::NO_XDEV;
         match retry(|| rustix::fs::openat2(&self.0, name, flags, Mode::empty(), resolve)) {
-            Ok(dir) => Ok(Some(Dir(dir))),
+            Ok(dir) => Ok(Some(Dir::new(dir))),
             Err(error) => match Errno::from_io_error(&error) {
                 // A seccomp filter may return EPERM for calls that it does not know.
                 Some(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::AGAIN) => Ok(None),
@@ -98,7 +104,7 @@ impl Dir {
     /// may have been moved.
     pub fn parent(&self) -> io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | SAFE;
-        retry(|| rustix::fs::openat(&self.0, c"..", flags, Mode::empty())).map(Dir)
+        retry(|| rustix::fs::openat(&self.0, c"..", flags, Mode::empty())).map(Dir::new)
     }
 
     /// Why a child cannot be removed, even if its directory can be written.
@@ -147,7 +153,7 @@ impl Dir {
                 Err(Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => {
                     return self.descend_by_name(path);
                 }
-                opened => return Ok(Dir(opened?)),
+                opened => return Ok(Dir::new(opened?)),
             }
         }
         Err(Errno::AGAIN.into())
@@ -231,7 +237,7 @@ impl Dir {
     /// Takes the advisory lock of the directory, as [`File::try_lock`] does. It must have been opened
     /// for listing.
     pub fn try_lock(&self) -> io::Result<bool> {
-        try_lock(&self.0)
+        self.0.try_lock()
     }
 
     /// Creates a directory, with permissions restricted by the umask of the process.
@@ -315,11 +321,11 @@ pub(crate) const LINKS_HANDLES: bool = true;
 
 /// An opened file.
 #[derive(Debug)]
-pub struct File(OwnedFd);
+pub struct File(Handle);
 
 impl File {
     fn new(handle: OwnedFd) -> File {
-        File(handle)
+        File(Handle::new(handle))
     }
 
     pub(in crate::os) fn handle(&self) -> &OwnedFd {
@@ -432,7 +438,7 @@ impl File {
     /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
     /// released with the handle. `Unsupported` where the file system has no locks.
     pub fn try_lock(&self) -> io::Result<bool> {
-        try_lock(&self.0)
+        self.0.try_lock()
     }
 
     /// The process that holds the advisory lock of the file, as `/proc/locks` has it.
@@ -517,15 +523,6 @@ fn lease_control(
             result => Ok(result),
         }
     })
-}
-
-fn try_lock(handle: &OwnedFd) -> io::Result<bool> {
-    match retry(|| rustix::fs::flock(handle, FlockOperation::NonBlockingLockExclusive)) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        // Network file systems refuse locks on read-only handles, or all locks.
-        Err(_) => Err(io::ErrorKind::Unsupported.into()),
-    }
 }
 
 /// Rejects everything that is not a single name.

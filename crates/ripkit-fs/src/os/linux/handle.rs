@@ -1,0 +1,62 @@
+//! An open handle, with its advisory lock.
+
+use std::io;
+use std::ops::Deref;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::FlockOperation;
+
+use super::retry;
+
+/// A handle whose lock ends with it.
+///
+/// A lock belongs to all copies of a handle, and each process that another thread starts has one until its
+/// program begins; one that is only forked keeps it. So a lock is released before its handle is closed.
+#[derive(Debug)]
+pub(super) struct Handle {
+    open: OwnedFd,
+    is_locked: AtomicBool,
+}
+
+impl Handle {
+    pub(super) fn new(open: OwnedFd) -> Handle {
+        Handle { open, is_locked: AtomicBool::new(false) }
+    }
+
+    /// Takes the lock; returns false if another handle has it.
+    pub(super) fn try_lock(&self) -> io::Result<bool> {
+        match retry(|| rustix::fs::flock(&self.open, FlockOperation::NonBlockingLockExclusive)) {
+            Ok(()) => {
+                self.is_locked.store(true, Ordering::Relaxed);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            // Network file systems refuse locks on read-only handles, or all locks.
+            Err(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if *self.is_locked.get_mut() {
+            // If this fails, closing the handle releases the lock, unless there are copies.
+            let _ = rustix::fs::flock(&self.open, FlockOperation::Unlock);
+        }
+    }
+}
+
+impl Deref for Handle {
+    type Target = OwnedFd;
+
+    fn deref(&self) -> &OwnedFd {
+        &self.open
+    }
+}
+
+impl AsFd for Handle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.open.as_fd()
+    }
+}
