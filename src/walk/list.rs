@@ -228,6 +228,7 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
             let options = ListOptions { max_results: 1, counts_on: true, ..ListOptions::new(walk) };
             let call = scope.call().clone().without_progress();
             let below = list(scope.with_call(&call), options)?;
+            report.at_least |= below.at_least;
             (report.directories, report.by_directory) = (below.directories, below.by_directory);
         }
     }
