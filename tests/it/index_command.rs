@@ -415,21 +415,27 @@ fn an_interrupted_build_ends_with_130_and_keeps_what_it_learned() {
     }
     thread::sleep(SETTLING);
     let dir = directory(&workspace);
-    let mut command = ripkit(&workspace.root());
-    command.args(["--threads", "1", "index", "build", "--dir"]).arg(&dir);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.expect("the program starts");
-    thread::sleep(Duration::from_secs(1));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.expect("kill starts").success());
-    let interrupted = Instant::now();
-    let output = child.wait_with_output().expect("the program ends");
-    assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
-    let told = String::from_utf8(output.stdout).expect("UTF-8");
-    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(130), &b""[..]), "{told}");
-    assert!(told.ends_with("\n... (incomplete: cancelled)\n"), "{told}");
-    let known = status(&workspace)["files"].as_u64().expect("a count");
-    assert!(known < 8000 && (known > 0 || !REMEMBERS), "{known} files");
+    let learned_within = |seconds| {
+        let mut command = ripkit(&workspace.root());
+        command.args(["--threads", "1", "index", "build", "--dir"]).arg(&dir);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("the program starts");
+        thread::sleep(Duration::from_secs(seconds));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        let interrupted = Instant::now();
+        let output = child.wait_with_output().expect("the program ends");
+        assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
+        let told = String::from_utf8(output.stdout).expect("UTF-8");
+        let ended = (output.status.code(), output.stderr.as_slice());
+        assert_eq!(ended, (Some(130), &b""[..]), "{told}");
+        assert!(told.ends_with("\n... (incomplete: cancelled)\n"), "{told}");
+        status(&workspace)["files"].as_u64().expect("a count")
+    };
+    // On a busy machine it takes longer until the first file is known.
+    let known = [1, 4, 16].into_iter().map(learned_within).find(|known| *known > 0);
+    let known = known.expect("something is learned before the interrupt");
+    assert!(known < 8000, "{known} files");
 }
 
 #[test]

@@ -487,17 +487,23 @@ fn a_client_that_does_not_name_its_roots_is_served_where_the_server_stands() {
 #[test]
 fn messages_that_come_before_the_end_of_the_input_are_answered() {
     let workspace = small_tree();
-    let mut program = Program::start(&workspace.root(), &[]);
-    program.client.speak("2026-07-28");
-    let id = program.client.begin("search", &json!({ "pattern": "todo" }));
-    program.client.hang_up();
-    let rest = program.client.rest();
-    assert_eq!(rest.len(), 1, "{rest:?}");
-    assert_eq!(
-        (&rest[0]["id"], text(&rest[0]["result"])),
-        (&json!(id), "src/main.rs\n2:// TODO one")
-    );
-    program.ends(0);
+    // On a busy machine a call may take longer than the server waits for it: then its answer says that.
+    let has_found = || {
+        let mut program = Program::start(&workspace.root(), &[]);
+        program.client.speak("2026-07-28");
+        let id = program.client.begin("search", &json!({ "pattern": "todo" }));
+        program.client.hang_up();
+        let rest = program.client.rest();
+        assert_eq!((rest.len(), &rest[0]["id"]), (1, &json!(id)), "{rest:?}");
+        program.ends(0);
+        if let Some(message) = rest[0]["error"]["message"].as_str() {
+            assert_eq!(message, "the server ends");
+            return false;
+        }
+        assert_eq!(text(&rest[0]["result"]), "src/main.rs\n2:// TODO one");
+        true
+    };
+    assert!((0..10).any(|_| has_found()), "no call was waited for");
 }
 
 #[test]
@@ -1078,7 +1084,11 @@ fn progress_rises_comes_seldom_and_only_to_those_who_ask() {
     client.initialize();
     let args = json!({ "pattern": LONG_SEARCH, "timeout_ms": 300 });
     let silent = client.begin("search", &args);
-    assert!(client.answer(silent)["result"]["structuredContent"]["incomplete"].is_string());
+    let result = &client.answer(silent)["result"];
+    // On a busy machine the time may be over before the first directory was read.
+    let is_over =
+        result["structuredContent"]["incomplete"].is_string() || result["isError"] == true;
+    assert!(is_over, "{result}");
     assert_eq!(client.raw.len(), 2, "no token, no progress");
 
     let mut progress_within = |timeout_ms: u64| {

@@ -80,20 +80,27 @@ fn to_say_what_would_have_matched_each_file_is_opened_once() {
         .file("binary.txt", "\0");
     let args = r#"{"pattern": "no such [text] of these\\|words", "word": true, "hidden": false,
         "case_sensitive": true, "include": "*.txt"}"#;
-    let (output, trace) = traced(&workspace, "open,openat,openat2", &["call", "search", args]);
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with("No matches found"), "{output:?}");
-    // The search itself has opened two of them before.
-    for (name, expected) in [
-        ("searched.txt", 2),
-        ("binary.txt", 2),
-        ("ignored.txt", 1),
-        ("made.txt", 1),
-        ("key.txt", 1),
-        ("filtered.md", 1),
-    ] {
-        let opened: Vec<&str> = trace.lines().filter(|line| line.contains(name)).collect();
-        assert_eq!(opened.len(), expected, "{name}: {opened:#?}");
-    }
+    let opens_all = || {
+        let (output, trace) = traced(&workspace, "open,openat,openat2", &["call", "search", args]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.starts_with("No matches found"), "{output:?}");
+        // The search itself has opened two of them before.
+        let names = [
+            ("searched.txt", 2),
+            ("binary.txt", 2),
+            ("ignored.txt", 1),
+            ("made.txt", 1),
+            ("key.txt", 1),
+            ("filtered.md", 1),
+        ];
+        names.into_iter().all(|(name, most)| {
+            let opened: Vec<&str> = trace.lines().filter(|line| line.contains(name)).collect();
+            assert!(opened.len() <= most, "{name}: {opened:#?}");
+            opened.len() == most
+        })
+    };
+    // On a busy machine the time for it may end before.
+    assert!((0..10).any(|_| opens_all()), "some file was never opened");
 }
 
 #[test]

@@ -74,6 +74,8 @@ fn c4_a_root_in_proc_never_blocks() {
                     | ErrorCode::FileNotFound
                     | ErrorCode::PermissionDenied
                     | ErrorCode::IoError
+                    // Before it was opened, on a busy machine.
+                    | ErrorCode::Timeout
             )
         );
         assert!(bounded, "{path}: {:?} {}", said.code, said.text);
