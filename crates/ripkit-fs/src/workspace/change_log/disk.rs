@@ -150,10 +150,7 @@ impl DiskLog {
     fn settle(&self, workspace: &Workspace, dir: &Dir) -> io::Result<Vec<Name>> {
         let listed = list(dir)?;
         for name in &listed {
-            // An interrupted transaction is rolled back first, by the next change.
-            if let Name::Begun(number) = name
-                && !workspace.journal_place().is_used()
-            {
+            if let Name::Begun(number) = name {
                 DiskLog::settle_one(workspace, dir, *number)?;
             }
         }
@@ -175,11 +172,11 @@ impl DiskLog {
             .collect();
         for orphan in listed.iter().filter(|name| matches!(name, Name::Beside(_))).map(Name::number)
         {
-            // A record that is renamed at this moment may be missing in a list.
+            // A record that is renamed while a list is read may be missing in it. Before the list it had its
+            // first name, or has its last one already.
             if !known.contains(&orphan)
-                && !list(dir)?
-                    .iter()
-                    .any(|name| name.number() == orphan && !matches!(name, Name::Beside(_)))
+                && !exists(dir, &record::begun(orphan))?
+                && !made(&list(dir)?).any(|made| made.number() == orphan)
             {
                 remove_beside(dir, orphan);
             }
@@ -194,6 +191,10 @@ impl DiskLog {
             file => file?,
         };
         if !file.try_lock().unwrap_or(false) || !is_record(dir, number, &file)? {
+            return Ok(());
+        }
+        // An interrupted transaction is rolled back first, by the next change. Its journal is there by now.
+        if workspace.journal_place().is_used() {
             return Ok(());
         }
         match record::read(&file)? {
@@ -417,6 +418,13 @@ fn is_record(dir: &Dir, number: u64, file: &File) -> io::Result<bool> {
     match dir.stat(&record::begun(number)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         now => Ok(now?.identity == file.stat()?.identity),
+    }
+}
+
+fn exists(dir: &Dir, name: &[u8]) -> io::Result<bool> {
+    match dir.stat(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        found => found.map(|_| true),
     }
 }
 
