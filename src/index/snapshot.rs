@@ -411,5 +411,5 @@ impl IndexView {
 
 // Elsewhere nothing is kept.
 #[cfg(test)]
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod tests;

@@ -12,7 +12,7 @@ use crate::cli::{ripkit, run};
 use crate::harness::TestWorkspace;
 
 /// Whether this system is one on which files are remembered.
-const REMEMBERS: bool = cfg!(all(target_os = "linux", not(ripkit_portable)));
+const REMEMBERS: bool = cfg!(any(target_os = "linux", target_vendor = "apple"));
 
 /// Longer than time stamps need to be trusted.
 const SETTLING: Duration = Duration::from_millis(250);
@@ -321,7 +321,8 @@ fn what_a_killed_build_left_is_removed_by_the_next_build_and_by_clear() {
     let workspace = tree();
     let (root, dir) = (workspace.root(), directory(&workspace));
     // Before anything is written, when all of it is written, and before it gets its name.
-    for killed_at in ["pwrite64", "fsync", "renameat2"] {
+    let renaming = if cfg!(ripkit_portable) { "renameat" } else { "renameat2" };
+    for killed_at in ["pwrite64", "fsync", renaming] {
         for next in ["build", "clear"] {
             let inject = format!("inject={killed_at}:signal=KILL:when=1");
             let mut command = Command::new("strace");

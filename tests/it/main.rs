@@ -75,8 +75,9 @@ mod hostile;
 // The server of the Model Context Protocol, line by line.
 #[cfg(all(feature = "cli", feature = "mcp"))]
 mod mcp;
-// Answers with an index are the same, and files that it excludes are not opened; Linux only.
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+// Answers with an index are the same, and files that it excludes are not opened; Linux only, where calls
+// of the system are traced.
+#[cfg(target_os = "linux")]
 mod index;
 // Side effects in the host: threads, descriptors, memory, settings.
 #[cfg(target_os = "linux")]

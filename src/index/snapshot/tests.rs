@@ -123,7 +123,7 @@ fn what_is_forgotten_is_not_found() {
     assert!(cache.directory(b"").is_none() && cache.bytes() == 0);
 }
 
-#[cfg(feature = "watch")]
+#[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
 #[test]
 fn a_watched_call_believes_its_forerunners_for_thirty_seconds() {
     let temporary = TempDir::new().unwrap();

@@ -329,6 +329,8 @@ fn what_becomes_unreadable_is_told_and_what_is_readable_again_is_found() {
     let test = "index::stale::what_becomes_unreadable_is_told_and_what_is_readable_again_is_found";
     let workspace = TestWorkspace::on_disk();
     set_mode(&workspace.root(), 0o777);
+    // A directory whose entries cannot be opened is not listed at all where `cap-std` does it.
+    let listed_only = if cfg!(ripkit_portable) { 1 } else { 2 };
     in_child(test, Who::Nobody, &workspace, |root| {
         for path in ["d/a.txt", "d/e/b.txt", "c.txt"] {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
@@ -344,7 +346,7 @@ fn what_becomes_unreadable_is_told_and_what_is_readable_again_is_found() {
             for (path, mode, back, skipped) in [
                 ("c.txt", 0o000, 0o644, 1),
                 ("d", 0o000, 0o755, 1),
-                ("d", 0o444, 0o755, 2),
+                ("d", 0o444, 0o755, listed_only),
                 ("d/e", 0o111, 0o755, 1),
                 ("d/e/b.txt", 0o000, 0o644, 1),
             ] {

@@ -14,6 +14,7 @@ use rustix::{
 const SET_ID: u32 = 0o6000;
 
 /// The maximum size of an extended attribute, and of the list of their names, on Linux.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 const MAX_VALUE: usize = 64 * 1024;
 
 /// Copies owner, extended attributes and permissions, and returns the names of those that could not

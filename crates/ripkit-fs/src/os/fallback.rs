@@ -9,7 +9,7 @@
 use std::io;
 use std::marker::PhantomData;
 
-use crate::os::{Dir, File, Leased, Obstacle, Volume};
+use crate::os::{Dir, File, Leased, Obstacle};
 
 /// Whether [`Dir::link_file`] is supported.
 pub(crate) const LINKS_HANDLES: bool = false;
@@ -30,11 +30,6 @@ impl Dir {
         self.descend_by_name(path)
     }
 
-    /// The kind of file system, known only on Linux.
-    pub fn volume(&self) -> Volume {
-        Volume::Other
-    }
-
     /// Gives an open file another name; never supported.
     pub(crate) fn link_file(&self, _file: &File, _name: &[u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
@@ -42,11 +37,6 @@ impl Dir {
 }
 
 impl File {
-    /// The kind of file system, known only on Linux.
-    pub fn volume(&self) -> Volume {
-        Volume::Other
-    }
-
     /// Start and end of the next data at or after `offset`; `None` after the last. The whole file is
     /// data here.
     pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {

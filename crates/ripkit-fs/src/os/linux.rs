@@ -7,7 +7,7 @@ mod inotify;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
@@ -18,9 +18,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 #[cfg(any(test, feature = "faults"))]
 use crate::os::faults;
-use crate::os::{
-    Identity, Kind, Leased, Obstacle, Rename, Stat, Volume, attributes, checked_count,
-};
+use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat, attributes, checked_count};
 use handle::Handle;
 
 #[cfg(feature = "watch")]
@@ -203,11 +201,6 @@ impl Dir {
         Ok(())
     }
 
-    /// The kind of file system that contains this directory.
-    pub fn volume(&self) -> Volume {
-        volume_of(&self.0)
-    }
-
     /// Creates a file that must not exist, with `mode` restricted by the umask of the process.
     pub fn create_file(&self, name: &[u8], mode: u32) -> io::Result<File> {
         let name = checked(name)?;
@@ -311,7 +304,7 @@ impl Dir {
 }
 
 impl AsFd for Dir {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
@@ -322,6 +315,12 @@ pub(crate) const LINKS_HANDLES: bool = true;
 /// An opened file.
 #[derive(Debug)]
 pub struct File(Handle);
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl File {
     fn new(handle: OwnedFd) -> File {
@@ -352,11 +351,6 @@ impl File {
     /// Whether it belongs to the user of this process or to root.
     pub fn is_own(&self) -> io::Result<bool> {
         attributes::is_own(self.0.as_fd())
-    }
-
-    /// The kind of file system that contains this file.
-    pub fn volume(&self) -> Volume {
-        volume_of(&self.0)
     }
 
     /// Start and end of the next data at or after `offset`, skipping holes; `None` after the last.
@@ -531,28 +525,6 @@ fn checked(name: &[u8]) -> io::Result<&[u8]> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     Ok(name)
-}
-
-fn volume_of(handle: &OwnedFd) -> Volume {
-    match rustix::fs::fstatfs(handle) {
-        Ok(stat) => volume(stat.f_type),
-        Err(_) => Volume::Other,
-    }
-}
-
-/// The magic numbers of `statfs(2)`.
-fn volume(magic: i64) -> Volume {
-    match magic {
-        // ext, xfs, btrfs, tmpfs, f2fs, zfs, overlayfs
-        0xEF53 | 0x5846_5342 | 0x9123_683E | 0x0102_1994 | 0xF2F5_2010 | 0x2FC1_2FC1
-        | 0x794C_7630 => Volume::Disk,
-        // proc, sysfs, debugfs, tracefs, devpts, cgroup2, cgroup
-        0x9FA0 | 0x6265_6572 | 0x6462_6720 | 0x7472_6163 | 0x1CD1 | 0x6367_7270 | 0x0027_E0EB
-        // configfs, securityfs, pstore, efivarfs, bpf, selinuxfs, binfmt_misc, mqueue
-        | 0x6265_6570 | 0x7363_6673 | 0x6165_676C | 0xDE5E_81E4 | 0xCAFE_4A11 | 0xF97C_FF8C
-        | 0x4249_4E4D | 0x1980_0202 => Volume::Pseudo,
-        _ => Volume::Other,
-    }
 }
 
 fn to_stat(stat: &rustix::fs::Stat) -> Stat {

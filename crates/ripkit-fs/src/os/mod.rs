@@ -20,6 +20,7 @@ mod linux;
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 mod portable;
 mod read_buffer;
+mod volume;
 #[cfg(target_os = "wasi")]
 mod wasi;
 pub mod watch;
@@ -66,7 +67,8 @@ pub enum Kind {
 /// What may be assumed about the files of a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Volume {
-    /// A read that returns fewer bytes than requested has reached the end of the file.
+    /// A read that returns fewer bytes than requested has reached the end of the file, and each change
+    /// changes the times.
     Disk,
     /// The kernel generates the files as they are read; some are endless.
     Pseudo,

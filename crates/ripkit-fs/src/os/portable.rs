@@ -209,6 +209,13 @@ impl std::os::fd::AsFd for Dir {
 #[derive(Debug)]
 pub struct File(system::Handle);
 
+#[cfg(unix)]
+impl std::os::fd::AsFd for File {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.file().as_fd()
+    }
+}
+
 impl File {
     fn new(file: cap_std::fs::File) -> File {
         File(system::Handle::new(file))

@@ -26,7 +26,8 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::fs::{CWD, Mode, OFlags};
 
-use super::{Dir, retry, volume};
+use super::{Dir, retry};
+use crate::os::volume::of_type;
 use crate::os::watch::{Event, WatchId};
 use crate::os::{Volume, split_at_count};
 
@@ -74,7 +75,7 @@ impl Watcher {
     /// A watcher without directories. An error without `/proc`, which is needed to name handles.
     pub fn new() -> io::Result<Watcher> {
         let stat = retry(|| rustix::fs::statfs(HANDLES))?;
-        if volume(stat.f_type) != Volume::Pseudo {
+        if of_type(&stat) != Volume::Pseudo {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
