@@ -1105,11 +1105,11 @@ fn progress_rises_comes_seldom_and_only_to_those_who_ask() {
             }
             told.push(message["params"].clone());
         };
-        assert_eq!(answer["result"]["isError"], false, "{answer}");
         let tenths = started.elapsed().as_millis() / 100;
-        (told.len() >= 2).then_some((told, tenths))
+        let has_searched = answer["result"]["isError"] == false;
+        (has_searched && told.len() >= 2).then_some((told, tenths))
     };
-    // On a busy machine it takes longer to search several files.
+    // On a busy machine it takes longer to search several files, or a first one.
     let told = [700, 4000, 30_000].into_iter().find_map(&mut progress_within);
     let (told, tenths) = told.expect("progress is told more than once");
     assert!(told.len() as u128 <= tenths, "{} in {tenths} tenths", told.len());
