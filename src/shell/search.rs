@@ -444,12 +444,27 @@ impl Query {
 
     /// Whether a file without a match leaves no trace, so that it need not be searched line by line.
     fn rejects(&self) -> bool {
-        let shows_all = match self.mode {
+        self.tells_quickly() && !self.shows_all()
+    }
+
+    /// Whether a file without a match is shown, and nothing of its text, as if it were empty. A match of several
+    /// lines may need none.
+    fn shows_rejected(&self) -> bool {
+        self.tells_quickly() && self.shows_all() && !self.multiline
+    }
+
+    /// Whether a file without a match is known by a search that stops at the first one.
+    fn tells_quickly(&self) -> bool {
+        self.is_usual_text() && !self.invert && self.context != Context::Everything
+    }
+
+    /// Whether files without a match are shown.
+    fn shows_all(&self) -> bool {
+        match self.mode {
             Mode::FilesWithoutMatch | Mode::Files => true,
             Mode::Count | Mode::CountMatches => self.look.include_zero,
             Mode::Lines | Mode::Json | Mode::FilesWithMatches => false,
-        };
-        self.is_usual_text() && !shows_all && !self.invert && self.context != Context::Everything
+        }
     }
 
     /// What stands between the output of two files.

@@ -149,6 +149,12 @@ fn plain_output_is_that_of_rg_for_every_kind_of_text() {
             &["--field-match-separator", "\t"],
             &["-n", "ascii", "cut", "cut-line", "marked", "wide", "late-nul"],
             &["-l", "cut", "late-nul"],
+            &["--files-without-match"],
+            &["--files-without-match", "-v"],
+            &["--files-without-match", "-a"],
+            &["--files-without-match", "cut", "late-nul", "empty"],
+            &["-c", "--include-zero"],
+            &["--count-matches", "--include-zero", "-U"],
         ] {
             prints_the_same(&root, &[pattern, form].concat());
         }

@@ -328,6 +328,16 @@ impl Worker {
             output.count_rejected(text.len() as u64);
             return Ok(false);
         }
+        if query.shows_rejected()
+            && may_match::is_searched_as_it_is(text)
+            && !may_match::text(&self.matchers, text)
+        {
+            if let Some(stats) = &mut output.stats {
+                stats.add_bytes_searched(text.len() as u64);
+            }
+            // A file without a match is shown as an empty one is.
+            text = &[];
+        }
         let matcher = self.matchers.fastest(text).unwrap_or(&self.matchers.any);
         if let Some(plain) = &mut output.plain
             && may_match::is_searched_as_it_is(text)
