@@ -447,8 +447,8 @@ impl Query {
         self.tells_quickly() && !self.shows_all()
     }
 
-    /// Whether a file without a match is shown, and nothing of its text, as if it were empty. A match of several
-    /// lines may need none.
+    /// Whether a file without a match is shown as an empty file is. Not with patterns over several lines, which
+    /// may match in an empty text.
     fn shows_rejected(&self) -> bool {
         self.tells_quickly() && self.shows_all() && !self.multiline
     }

@@ -327,10 +327,6 @@ impl File {
         File(Handle::new(handle))
     }
 
-    pub(in crate::os) fn handle(&self) -> &OwnedFd {
-        &self.0
-    }
-
     /// Reads at the current position; returns 0 at the end.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = retry(|| rustix::io::read(&self.0, &mut *buffer))?;
@@ -509,7 +505,7 @@ fn lease_control(
     command: libc::c_int,
     argument: libc::c_int,
 ) -> io::Result<libc::c_int> {
-    let handle = file.handle().as_raw_fd();
+    let handle = file.as_fd().as_raw_fd();
     retry(|| {
         // SAFETY: these commands take a number and access no memory; the handle is open.
         match unsafe { libc::fcntl(handle, command, argument) } {

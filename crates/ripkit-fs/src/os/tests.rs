@@ -190,20 +190,22 @@ mod unix {
         assert!(made.unwrap().success());
     }
 
-    // Each process has copies that another thread starts, until its program begins.
+    // As a process that another thread starts has them until its program begins.
     #[cfg(all(target_os = "linux", not(ripkit_portable)))]
     #[test]
     fn a_lock_ends_with_its_handle_although_there_are_copies_of_it() {
+        use std::os::fd::AsFd;
+
         let (_temporary, dir) = fixture();
         let (one, other) = (dir.open_file(b"file").unwrap(), dir.open_file(b"file").unwrap());
         assert!(one.try_lock().unwrap() && !other.try_lock().unwrap());
-        let copy = one.handle().try_clone().unwrap();
+        let copy = AsFd::as_fd(&one).try_clone_to_owned().unwrap();
         drop(one);
         assert!(other.try_lock().unwrap());
         drop(copy);
         let (one, other) = (dir.open_dir(b".").unwrap(), dir.open_dir(b".").unwrap());
         assert!(one.try_lock().unwrap() && !other.try_lock().unwrap());
-        let copy = std::os::fd::AsFd::as_fd(&one).try_clone_to_owned().unwrap();
+        let copy = AsFd::as_fd(&one).try_clone_to_owned().unwrap();
         drop(one);
         assert!(other.try_lock().unwrap());
         drop(copy);

@@ -11,8 +11,9 @@ use super::retry;
 
 /// A handle whose lock ends with it.
 ///
-/// A lock belongs to all copies of a handle, and each process that another thread starts has one until its
-/// program begins; one that is only forked keeps it. So a lock is released before its handle is closed.
+/// A lock belongs to all copies of a handle, and lasts until the last one is closed. A process that another
+/// thread starts has a copy until its program begins, and one that is only forked keeps it. So the lock is
+/// released before the handle is closed.
 #[derive(Debug)]
 pub(super) struct Handle {
     open: OwnedFd,

@@ -2,9 +2,9 @@
 //!
 //! Each root has a directory of its own, named by a hash of its path. Numbers are given out by the exclusive
 //! creation of a record, which its process keeps locked until the change is made, and then renames. A record
-//! that nobody holds was left by a process that ended. Only the process that holds the lock of such a record
-//! removes or renames it. Nothing waits: a lock is tried, and what another process does at the same moment
-//! (expire, settle) has the same result.
+//! of a change in progress that is not locked was left by a process that was killed. Only the process that has
+//! the lock of such a record removes or renames it. Nothing waits: a lock is tried, and what another process
+//! does at the same moment (expire, settle) has the same result.
 
 use std::collections::HashSet;
 use std::io;
@@ -172,8 +172,8 @@ impl DiskLog {
             .collect();
         for orphan in listed.iter().filter(|name| matches!(name, Name::Beside(_))).map(Name::number)
         {
-            // A record that is renamed while a list is read may be missing in it. Before the list it had its
-            // first name, or has its last one already.
+            // A record that is renamed while the directory is read may be missing in the list. So its first name
+            // is looked up, and if it has that no more, it has its last one before the second list is read.
             if !known.contains(&orphan)
                 && !exists(dir, &record::begun(orphan))?
                 && !made(&list(dir)?).any(|made| made.number() == orphan)

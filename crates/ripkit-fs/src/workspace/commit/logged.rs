@@ -30,9 +30,9 @@ impl<'a> Committing<'a> {
         let Some(draft) = self.draft else { return };
         let mut draft = lock(draft);
         let mut changes = Vec::new();
-        // Those of all files are removed again with the first change, if nothing else is in them by then. Of
-        // processes that need the same new directory, the one with the lowest number, which is undone last,
-        // found it missing, whoever made it.
+        // Those of all files are removed again with the first change, if they are empty by then. A directory that
+        // several processes need at the same time is in the changes of all who found it missing, since the one
+        // that made it need not be the last that is undone.
         let mut directories: Vec<_> = made.missing.iter().cloned().collect();
         let mut add = |path: &[u8], (before, after): Sides, mode: Option<ModeChange>| {
             let (path, directories) = (path.to_vec(), std::mem::take(&mut directories));

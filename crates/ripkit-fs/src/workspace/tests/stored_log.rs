@@ -332,7 +332,7 @@ fn workspaces_that_change_the_same_root_at_once_number_their_changes_without_gap
 }
 
 #[test]
-fn a_directory_that_several_changes_needed_goes_with_the_last_of_them_whoever_made_it() {
+fn a_directory_that_several_changes_found_missing_is_removed_by_the_last_of_their_undos() {
     let place = Place::near();
     let before = place.tree();
     let (one, other) = (place.open(), place.open());
