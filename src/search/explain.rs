@@ -25,12 +25,11 @@ use crate::search::alternative::{Alternative, NoFiles, Reading};
 use crate::search::line_ends::LineFeeds;
 use crate::search::options::SearchOptions;
 use crate::search::pattern::{Pattern, PatternOptions};
-use crate::search::report::SearchOutput;
 use crate::search::searcher::index_reader;
 use crate::text::{clip, decode};
 use crate::walk::list::{self, ListEntry, ListOptions};
 use crate::walk::unmatched::{EntrySample, MAX_COMPARED};
-use crate::walk::{GlobBase, PathFilter, Scope, SkippedEntry, WalkOptions, WalkRoot};
+use crate::walk::{PathFilter, Scope, SkippedEntry, WalkOptions, WalkRoot};
 use ripkit_fs::{Access, Workspace, escape};
 
 /// How many files are read, and how many of them at most are those that ignore rules and hidden names
@@ -58,34 +57,23 @@ const MAX_SPANNED_LINES: usize = 20;
 /// How much of a matching line is shown, in bytes.
 const MAX_TEXT_BYTES: usize = 120;
 
-/// The files that a search would have had without its filter, but for `exclude`, if the filter let no
-/// file pass.
-pub(super) fn sample(
-    scope: Scope<'_>,
-    options: &SearchOptions,
-    report: &SearchOutput,
-) -> Result<Option<EntrySample>, Error> {
-    let skipped = &report.receipt.skipped;
-    if report.receipt.files > 0 || skipped.binary > 0 || skipped.filtered == 0 {
-        return Ok(None);
-    }
-    unfiltered(scope, options, MAX_COMPARED).map(Some)
-}
-
 /// The files that a search would have without its filter, but for `exclude`.
 fn unfiltered(scope: Scope<'_>, options: &SearchOptions, max: usize) -> Result<EntrySample, Error> {
     let [_, exclude, _] = options.walk.filter.arguments();
-    EntrySample::of(scope, &options.walk, (GlobBase::Root, exclude), (true, max))
+    EntrySample::of(scope, &options.walk, exclude, (true, max))
 }
 
-/// Adds to the report of a search without matches what else would have been found, and with a sample
-/// which filter let no file pass.
+/// Adds to the report of a search without matches what else would have been found, and which filter let no
+/// file pass.
 pub(super) fn explain(
     scope: Scope<'_>,
     options: &Arc<SearchOptions>,
-    sample: Option<EntrySample>,
     searched: &mut Searched,
 ) -> Result<(), Error> {
+    let skipped = &searched.report.receipt.skipped;
+    let has_files = searched.report.receipt.files > 0 || skipped.binary > 0;
+    let is_filtered = !has_files && skipped.filtered > 0;
+    let sample = is_filtered.then(|| unfiltered(scope, options, MAX_COMPARED)).transpose()?;
     let no_files = sample.as_ref().and_then(|sample| no_files(options, sample));
     let mut found = Vec::new();
     // The opposite of a match would be no help.

@@ -63,44 +63,23 @@ pub(crate) fn search(
     options: SearchOptions,
     ignoring_case: impl FnOnce() -> Result<Option<SearchOptions>, Error>,
 ) -> Result<SearchOutput, Error> {
-    let mut options = Arc::new(options);
+    let options = Arc::new(options);
     let mut searched = run(scope, &options, "as given")?;
-    if searched.is_over() {
-        return Ok(searched.report);
-    }
-    let parts = scope.call().parts();
-    let sample = match parts {
-        Some(_) => None,
-        None => explain::sample(scope, &options, &searched.report)?,
-    };
-    let reading = match parts {
-        Some(parts) => parts::reading(parts),
-        None => sample.as_ref().and_then(|sample| options.reading(sample)),
-    };
-    if let Some(reading) = &reading {
-        parts::record_reading(scope.call(), reading);
-        options = Arc::new(options.with_reading(reading)?);
-        searched = run(scope, &options, "with other globs")?;
-    }
     if searched.is_over() || options.cursor.is_some() {
         return Ok(searched.report);
     }
-    if let Some(mut options) = ignoring_case()? {
-        if let Some(reading) = &reading {
-            options = options.with_reading(reading)?;
-        }
+    if let Some(options) = ignoring_case()? {
         let mut found = run(scope, &Arc::new(options), "in any case")?.report;
         if found.matches > 0 {
             found.notes.insert(0, IGNORES_CASE.to_owned());
             return Ok(found);
         }
     }
-    if let Some(parts) = parts {
+    if let Some(parts) = scope.call().parts() {
         parts::explain(parts, &options, &mut searched.report);
         return Ok(searched.report);
     }
-    let sample = sample.filter(|_| reading.is_none());
-    explain::explain(scope, &options, sample, &mut searched)?;
+    explain::explain(scope, &options, &mut searched)?;
     parts::record_explanation(scope.call(), &searched.report);
     Ok(searched.report)
 }

@@ -5,14 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Sort, impl_wire_names};
 use crate::context::{Limits, TextStream};
-use crate::error::Error;
 use crate::index::{Index, IndexView};
 use crate::search::definition_hint;
 use crate::search::pattern::Pattern;
 use crate::search::spans::{MAX_SPANS, SpanLimits};
-use crate::walk::glob_repair::RepairedGlobs;
-use crate::walk::unmatched::EntrySample;
-use crate::walk::{Cursor, PathFilter, QueryId, WalkOptions};
+use crate::walk::{Cursor, QueryId, WalkOptions};
 
 /// What a search returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -105,22 +102,6 @@ pub(crate) struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// The first other reading of the globs to include that matches something, if they match nothing.
-    pub(super) fn reading(&self, sample: &EntrySample) -> Option<RepairedGlobs> {
-        let [include, _, _] = self.walk.filter.arguments();
-        sample.reading(include)
-    }
-
-    /// The same search with another reading of the globs to include.
-    pub(super) fn with_reading(&self, reading: &RepairedGlobs) -> Result<SearchOptions, Error> {
-        let [_, exclude, file_types] = self.walk.filter.arguments();
-        let filter = PathFilter::new(&reading.globs, exclude, file_types)?
-            .only(self.walk.filter.changed().cloned());
-        let walk = WalkOptions { filter, ..self.walk.clone() };
-        let notes = [self.notes.as_slice(), &reading.notes].concat();
-        Ok(SearchOptions { walk, notes, ..self.clone() })
-    }
-
     /// Which matching lines of each file are taken.
     pub(super) fn line_range(&self) -> LineRange {
         // One more, to see that there are more.

@@ -16,14 +16,10 @@ use crate::search::mtime_order::MtimeOrder;
 use crate::search::options::{OutputMode, SearchOptions};
 use crate::search::report::{Behind, ReportBuilder, SearchOutput};
 use crate::search::searcher::BatchMatches;
-use crate::walk::glob_repair::RepairedGlobs;
 use crate::walk::{DirectoryReport, EntryRef, ResultSink, SkippedEntry};
 
 /// The step at whose end a search without matches says what would have matched.
 const EXPLAINED: &str = "explained";
-
-/// The step at which globs that match nothing are read in another way.
-const READING: &str = "reading";
 
 /// What a search of a part found.
 #[derive(Deserialize, Serialize)]
@@ -237,18 +233,6 @@ pub(super) fn merge(
         report.receipt.index = Some(IndexUse { excluded, asked });
     }
     (report, skipped)
-}
-
-/// Records how globs that match nothing are read.
-pub(super) fn record_reading(call: &Call, reading: &RepairedGlobs) {
-    if let Some(recorder) = call.recorder() {
-        recorder.add(READING, reading);
-    }
-}
-
-/// How the first part with another reading reads globs that match nothing.
-pub(super) fn reading(parts: &Parts) -> Option<RepairedGlobs> {
-    parts.found(READING).find_map(|(_, found)| found.ok().flatten())
 }
 
 /// Records what a search without matches says of it.

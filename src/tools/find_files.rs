@@ -235,6 +235,7 @@ impl Tool for FindFiles {
         );
         let query = QueryId::of(Self::NAME, &arguments)?.of_changed(args.changed);
         let options = ListOptions {
+            globs: Some(PathGlobs::new(GlobBase::SearchedDir, &include.globs)?),
             files: args.kind != FindKind::Directory,
             newest_first: args.sort == Sort::Modified,
             max_results: max_results(args.max_results, DEFAULT_MAX_RESULTS)?
@@ -248,17 +249,8 @@ impl Tool for FindFiles {
             counts_on: true,
             ..ListOptions::new(walk)
         };
-        let with_globs = |globs: &[String]| {
-            let hidden = args.hidden || names_hidden(globs);
-            let walk = WalkOptions { hidden, ..options.walk.clone() };
-            Ok(ListOptions {
-                walk,
-                globs: Some(PathGlobs::new(GlobBase::SearchedDir, globs)?),
-                ..options.clone()
-            })
-        };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
-        let (report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
+        let (report, empty) = unmatched::list(context.scope(&call), globs, &options)?;
         let counts = report.entries.iter().filter_map(|entry| entry.below).collect();
         let (paths, total, status) = ListStatus::of(report, query, context.limits.text_bytes);
         let mut notes = [meant, include.notes, exclude.notes, of_changed].concat();

@@ -291,7 +291,6 @@ impl Tool for ListFiles {
         };
         let call = context.within(args.timeout_ms);
         let (walk, of_changed) = walk.only_changed(args.changed, (context.workspace, &call))?;
-        let changed = walk.filter.changed().cloned();
         let arguments = (
             walk.root_keys(),
             (&args.pattern, &args.exclude),
@@ -313,15 +312,8 @@ impl Tool for ListFiles {
             counts_on: true,
             ..ListOptions::new(walk)
         };
-        let with_globs = |globs: &[String]| {
-            let filter = PathFilter::with_base(base, globs, &exclude.globs, &[])?;
-            let filter = filter.only(changed.clone());
-            let hidden = args.hidden || filter.names_hidden();
-            let walk = WalkOptions { hidden, filter, ..options.walk.clone() };
-            Ok(ListOptions { walk, ..options.clone() })
-        };
         let globs = (include.globs.as_slice(), exclude.globs.as_slice());
-        let (mut report, empty) = unmatched::list(context.scope(&call), globs, with_globs)?;
+        let (mut report, empty) = unmatched::list(context.scope(&call), globs, &options)?;
         let directories = CountedDirectory::take(&mut report.entries);
         let untracked = report.entries.iter().filter(|entry| entry.is_untracked);
         let untracked =
@@ -393,7 +385,6 @@ impl ListStatus {
 
     /// Adds the notes on repaired globs, and what is said of an empty listing.
     pub(crate) fn explained(mut self, mut notes: Vec<String>, empty: EmptyListing) -> ListStatus {
-        notes.extend(empty.notes);
         notes.append(&mut self.notes);
         let left_out = empty.left_out.map(|found| LeftOutFiles {
             paths: found.paths.into_iter().map(escape::into_exact).collect(),

@@ -1,22 +1,17 @@
-//! Globs as models write them: lists in one text, names of directories and of extensions, paths from
-//! the root of the file system.
+//! Globs as models write them: lists in one text, names of directories, paths from the root of the file
+//! system.
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::text::clip;
-use crate::walk::globs::{GlobBase, PathGlobs};
+use crate::walk::globs::PathGlobs;
 use ripkit_fs::Workspace;
 
 /// How much of a glob a note repeats, in bytes.
 const MAX_SHOWN_BYTES: usize = 200;
 
-/// The maximum length of an extension that a glob may consist of.
-const MAX_EXTENSION_CHARS: usize = 12;
-
 /// Globs in place of those of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct RepairedGlobs {
     pub(crate) globs: Vec<String>,
     /// A sentence on each change.
@@ -85,54 +80,13 @@ impl RepairedGlobs {
     }
 }
 
-/// Other readings of globs that match nothing, the likeliest first: as directories at any depth, as
-/// extensions, and ignoring case.
-pub(crate) fn readings(globs: &[String]) -> Vec<RepairedGlobs> {
-    let mut readings = Vec::new();
-    let mut add = |change: &dyn Fn(&str) -> Option<String>, ignores_case: bool| {
-        let changed: Vec<_> = globs.iter().map(|glob| change(glob)).collect();
-        let pairs = globs.iter().zip(&changed);
-        let globs = pairs.clone().map(|(glob, changed)| changed.as_ref().unwrap_or(glob).clone());
-        let globs: Vec<String> = globs.collect();
-        let note = |(glob, changed): (&String, &Option<String>)| {
-            let taken = if ignores_case {
-                "case was ignored".to_owned()
-            } else {
-                format!("it was taken for {}", code(changed.as_ref()?))
-            };
-            changed.as_ref().map(|_| format!("nothing matches {}, so {taken}", code(glob)))
-        };
-        let notes: Vec<String> = pairs.filter_map(note).collect();
-        if !notes.is_empty() {
-            readings.push(RepairedGlobs { globs, notes });
-        }
-    };
-    add(&as_directory, false);
-    add(&as_extension, false);
-    add(&ignoring_case, true);
-    add(&|glob| ignoring_case(&as_extension(glob)?), true);
-    readings
-}
-
-/// Globs of paths, with each of the searched directories in front. None if there is no such glob. A
-/// leading `/` says that the root is meant.
-pub(crate) fn below(searched: &BTreeSet<&str>, globs: &[String]) -> Option<RepairedGlobs> {
-    let mut reading = RepairedGlobs::default();
-    for glob in globs {
-        let is_read = !glob.starts_with(['!', '/']) && PathGlobs::is_of_paths(glob);
-        if !is_read || searched.is_empty() {
-            reading.globs.push(glob.clone());
-            continue;
-        }
-        let rest = glob.strip_prefix("./").unwrap_or(glob);
-        let below = searched.iter().map(|base| format!("{}/{rest}", globset::escape(base)));
-        let below: Vec<String> = below.collect();
-        let shown: Vec<String> = below.iter().map(|glob| code(glob)).collect();
-        let shown = shown.join(" and ");
-        reading.notes.push(format!("nothing matches {}, so it was taken for {shown}", code(glob)));
-        reading.globs.extend(below);
-    }
-    (!reading.notes.is_empty()).then_some(reading)
+/// Globs of paths, each with the searched directories in front.
+pub(crate) fn below(searched: &BTreeSet<&str>, globs: &[String]) -> Vec<String> {
+    // A leading `/` says that the root is meant.
+    let is_read = |glob: &&String| !glob.starts_with(['!', '/']) && PathGlobs::is_of_paths(glob);
+    let rests = globs.iter().filter(is_read).map(|glob| glob.strip_prefix("./").unwrap_or(glob));
+    let below = |rest| searched.iter().map(move |base| format!("{}/{rest}", globset::escape(base)));
+    rests.flat_map(below).collect()
 }
 
 /// The `!` of a glob that excludes, and the rest.
@@ -211,64 +165,6 @@ fn directories(workspace: &Workspace, searched: &[String], glob: &str) -> Vec<St
         found.is_ok_and(|found| found.is_some_and(|found| found.is_directory()))
     };
     below.chain([path.to_owned()]).filter(is_directory).collect()
-}
-
-/// `tests` for the files in all directories of this name.
-fn as_directory(glob: &str) -> Option<String> {
-    let is_name = PathGlobs::is_literal(glob) && !glob.contains('/') && !glob.starts_with('!');
-    is_name.then(|| format!("{glob}/"))
-}
-
-/// `rs` and `.rs` for `*.rs`.
-fn as_extension(glob: &str) -> Option<String> {
-    let extension = glob.strip_prefix('.').unwrap_or(glob);
-    let is_extension = !extension.is_empty()
-        && extension.len() <= MAX_EXTENSION_CHARS
-        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_extension.then(|| format!("*.{extension}"))
-}
-
-/// The glob with both cases of each letter. Letters outside of ASCII stay as they are.
-fn ignoring_case(glob: &str) -> Option<String> {
-    if !glob.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-        return None;
-    }
-    let mut folded = String::new();
-    let mut letters = glob.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
-                Some(letter) if letter.is_ascii_alphabetic() => push_both(&mut folded, letter),
-                escaped => {
-                    folded.push('\\');
-                    folded.extend(escaped);
-                }
-            },
-            '[' => {
-                let class: String = letters.by_ref().take_while(|letter| *letter != ']').collect();
-                let (negation, class) = match class.strip_prefix(['!', '^']) {
-                    Some(rest) => ("!", rest),
-                    None => ("", class.as_str()),
-                };
-                // A `-` at its end would become a range.
-                let (class, dash) = match class.strip_suffix('-') {
-                    Some(rest) => (rest, "-"),
-                    None => (class, ""),
-                };
-                let (lower, upper) = (class.to_ascii_lowercase(), class.to_ascii_uppercase());
-                let other = if lower == upper { String::new() } else { upper };
-                folded.extend(["[", negation, &other, &lower, dash, "]"]);
-            }
-            letter if letter.is_ascii_alphabetic() => push_both(&mut folded, letter),
-            letter => folded.push(letter),
-        }
-    }
-    // One that is too long or that cannot be folded is none.
-    PathGlobs::new(GlobBase::Root, &[&folded]).is_ok().then_some(folded)
-}
-
-fn push_both(folded: &mut String, letter: char) {
-    folded.extend(['[', letter.to_ascii_lowercase(), letter.to_ascii_uppercase(), ']']);
 }
 
 fn code(glob: &str) -> String {
@@ -385,58 +281,5 @@ mod tests {
     fn a_directory_means_itself_where_directories_are_meant() {
         let expected = (owned(&["src"]), Vec::new());
         assert_eq!(repaired(&["src"], &["."], GlobUse::Entries), expected);
-    }
-
-    fn reading(globs: &[&str]) -> Vec<(Vec<String>, Vec<String>)> {
-        let readings = readings(&owned(globs)).into_iter();
-        readings.map(|reading| (reading.globs, reading.notes)).collect()
-    }
-
-    #[test]
-    fn globs_that_match_nothing_have_other_readings() {
-        let one = |glob: &str, note: &str| (owned(&[glob]), owned(&[note]));
-        assert_eq!(
-            reading(&["rs"]),
-            [
-                one("rs/", "nothing matches `rs`, so it was taken for `rs/`"),
-                one("*.rs", "nothing matches `rs`, so it was taken for `*.rs`"),
-                one("[rR][sS]", "nothing matches `rs`, so case was ignored"),
-                one("*.[rR][sS]", "nothing matches `rs`, so case was ignored"),
-            ]
-        );
-        let globs: Vec<_> =
-            reading(&[".RS"]).into_iter().map(|(globs, _)| globs[0].clone()).collect();
-        assert_eq!(globs, [".RS/", "*.RS", ".[rR][sS]", "*.[rR][sS]"]);
-        let several = reading(&["*.go", "py"]);
-        assert_eq!(several[1].0, ["*.go", "*.py"]);
-        assert_eq!(several[1].1, ["nothing matches `py`, so it was taken for `*.py`"]);
-        assert!(reading(&["**", "1*"]).is_empty());
-    }
-
-    #[test]
-    fn both_cases_match_and_nothing_else() {
-        let cases: [(&str, &[&str], &[&str]); 6] = [
-            ("*.RS", &["a.rs", "a.Rs", "A.RS"], &["a.rx"]),
-            ("[a-c]x", &["aX", "Cx"], &["dx"]),
-            ("[!a]x", &["bX"], &["ax", "Ax"]),
-            ("src/**/*.{RS,Toml}", &["src/a.rs", "SRC/b/c.TOML"], &["lib/a.rs"]),
-            ("\\[A\\]", &["[a]", "[A]"], &["a"]),
-            ("[A-]", &["a", "-"], &["b", "B"]),
-        ];
-        for (glob, yes, no) in cases {
-            let folded = ignoring_case(glob).unwrap();
-            let globs = PathGlobs::new(GlobBase::Root, &[&folded]).unwrap();
-            for (paths, expected) in [(yes, true), (no, false)] {
-                for path in paths {
-                    assert_eq!(
-                        globs.matches(path.as_bytes(), 0),
-                        expected,
-                        "{glob} {folded} {path}"
-                    );
-                }
-            }
-        }
-        assert_eq!(ignoring_case("**/1?"), None);
-        assert_eq!(ignoring_case(&"x".repeat(1000)), None, "over the limit of a glob");
     }
 }

@@ -1,5 +1,5 @@
-//! What to say of globs that match nothing: other readings of them, ignored files that they match, and
-//! the closest thing that exists.
+//! What to say of globs that match nothing: ignored files that they match, and the closest thing that
+//! exists.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::parts::hint_text;
 use crate::walk::directory::{FileId, SkippedEntry};
 use crate::walk::file_types::TypeNames;
-use crate::walk::glob_repair::{self, RepairedGlobs};
-use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
+use crate::walk::glob_repair;
+use crate::walk::globs::{PathFilter, PathGlobs};
 use crate::walk::list::{self, ListEntry, ListOptions, ListReport};
 use crate::walk::parts;
 use crate::walk::roots::{WalkOptions, WalkRoot};
@@ -45,8 +45,6 @@ const MIN_DIRECTORY_SIMILARITY: f64 = 0.8;
 #[derive(Debug)]
 pub(crate) struct EntrySample {
     entries: Vec<SampledEntry>,
-    /// What the globs are relative to.
-    base: GlobBase,
     /// Whether there are files among them.
     files: bool,
 }
@@ -63,12 +61,11 @@ struct SampledEntry {
 }
 
 impl EntrySample {
-    /// Lists at most `max` of what `walk` visits without its filter, but for what `exclude` leaves out. It is
-    /// compared with globs that are relative to `base`.
+    /// Lists at most `max` of what `walk` visits without its filter, but for what `exclude` leaves out.
     pub(crate) fn of(
         scope: Scope<'_>,
         walk: &WalkOptions,
-        (base, exclude): (GlobBase, &[String]),
+        exclude: &[String],
         (files, max): (bool, usize),
     ) -> Result<EntrySample, Error> {
         let filter = PathFilter::new(&[], exclude, &[])?.only(walk.filter.changed().cloned());
@@ -84,7 +81,7 @@ impl EntrySample {
             SampledEntry { path, base_len, file }
         };
         let entries = report.entries.into_iter().map(sampled).collect();
-        Ok(EntrySample { entries, base, files })
+        Ok(EntrySample { entries, files })
     }
 
     /// The paths of the entries, and what the index knows each by.
@@ -107,30 +104,19 @@ impl EntrySample {
         self.entries.iter().any(|entry| passes(&entry.path, entry.base_len))
     }
 
-    /// The first reading of globs under which they match something, if they match nothing as they are.
-    pub(crate) fn reading(&self, globs: &[String]) -> Option<RepairedGlobs> {
-        let matches = |globs: &[String]| {
-            let globs = PathFilter::with_base(self.base, globs, &[], &[]);
-            globs.is_ok_and(|globs| self.any(|path, base_len| globs.passes(path, base_len)))
-        };
-        if globs.is_empty() || matches(globs) {
-            return None;
-        }
-        let readings = self.below_searched(globs).into_iter().chain(glob_repair::readings(globs));
-        readings.into_iter().find(|reading| matches(&reading.globs))
-    }
-
-    /// Globs of paths as if they were relative to the searched directories, where they are not.
-    fn below_searched(&self, globs: &[String]) -> Option<RepairedGlobs> {
-        if self.base == GlobBase::SearchedDir {
-            return None;
-        }
+    /// Globs of paths as if they were relative to the searched directories, as far as they match something then.
+    fn below_searched(&self, globs: &[String]) -> Vec<String> {
         let searched = self.entries.iter().filter_map(|SampledEntry { path, base_len, .. }| {
             let searched = std::str::from_utf8(path.get(..*base_len)?).ok()?;
             Some(searched.trim_end_matches('/'))
         });
         let searched: BTreeSet<&str> = searched.filter(|searched| !searched.is_empty()).collect();
-        glob_repair::below(&searched, globs)
+        let mut below = glob_repair::below(&searched, globs);
+        below.retain(|glob| {
+            let glob = PathFilter::new(std::slice::from_ref(glob), &[], &[]);
+            glob.is_ok_and(|glob| self.any(|path, base_len| glob.passes(path, base_len)))
+        });
+        below
     }
 
     /// What exists that is closest to globs that match nothing.
@@ -143,16 +129,21 @@ impl EntrySample {
         if !elsewhere.is_empty() {
             return Some(Hint::DidYouMean(elsewhere));
         }
+        let below = self.below_searched(globs);
+        if !below.is_empty() {
+            return Some(Hint::DidYouMean(below));
+        }
         if let Some(named) = self.with_words(wanted) {
             return Some(named);
         }
         if let Some(missing) = self.missing_directory(directory) {
             return Some(missing);
         }
-        if PathGlobs::is_literal(name) && !name.is_empty() {
-            return self.similar_names(name);
+        let is_literal = PathGlobs::is_literal(name) && !name.is_empty();
+        if is_literal && let Some(similar) = self.similar_names(name) {
+            return Some(similar);
         }
-        let is_extension = self.files && name.starts_with("*.");
+        let is_extension = self.files && (is_literal || name.starts_with("*."));
         is_extension.then(|| self.extensions()).flatten()
     }
 
@@ -219,8 +210,13 @@ impl EntrySample {
         (!shown.is_empty()).then_some(Hint::DidYouMean(shown))
     }
 
+    /// Entries of a similar name, or else directories around them.
     fn similar_names(&self, name: &str) -> Option<Hint> {
-        let similar = similar(name, self.paths(), MIN_SIMILARITY);
+        let mut similar = similar(name, self.paths(), MIN_SIMILARITY);
+        if similar.is_empty() {
+            let directories = self.directories_called(name).into_iter();
+            similar = directories.map(|directory| directory + "/").collect();
+        }
         (!similar.is_empty()).then_some(Hint::DidYouMean(similar))
     }
 
@@ -291,70 +287,57 @@ pub(crate) struct LeftOut {
 /// What is said of a listing that found nothing.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct EmptyListing {
-    /// Sentences on globs that were read differently.
-    pub(crate) notes: Vec<String>,
     pub(crate) left_out: Option<LeftOut>,
     #[serde(with = "hint_text")]
     pub(crate) closest: Option<Hint>,
 }
 
-/// Runs a listing that `options` makes of globs. If they match nothing, the listing is that of their
-/// first reading that matches something, or else there is something to be said of it.
+/// Runs a listing. If it finds nothing of these globs, without what others exclude, there is something to be
+/// said of it.
 pub(crate) fn list(
     scope: Scope<'_>,
     (globs, exclude): (&[String], &[String]),
-    options: impl Fn(&[String]) -> Result<ListOptions, Error>,
+    options: &ListOptions,
 ) -> Result<(ListReport, EmptyListing), Error> {
-    let first = options(globs)?;
     if let Some(parts) = scope.call().parts() {
-        return Ok(parts::merge(parts, &first));
+        return Ok(parts::merge(parts, options));
     }
-    let listed = list_or_explain(scope, (globs, exclude), &first, options)?;
+    let report = list::list(scope, options.clone())?;
+    let has_nothing = report.entries.is_empty() && report.incomplete.is_none();
+    let empty = if has_nothing && options.cursor.is_none() {
+        EmptyListing::explained(scope, (globs, exclude), options, &report.skipped_entries)?
+    } else {
+        EmptyListing::default()
+    };
+    let listed = (report, empty);
     if let Some(recorder) = scope.call().recorder() {
         parts::record(recorder, &listed);
     }
     Ok(listed)
 }
 
-fn list_or_explain(
-    scope: Scope<'_>,
-    (globs, exclude): (&[String], &[String]),
-    first: &ListOptions,
-    options: impl Fn(&[String]) -> Result<ListOptions, Error>,
-) -> Result<(ListReport, EmptyListing), Error> {
-    let report = list::list(scope, first.clone())?;
-    let mut empty = EmptyListing::default();
-    if !report.entries.is_empty() || report.incomplete.is_some() {
-        return Ok((report, empty));
-    }
-    let is_file = !first.walk.roots.iter().any(WalkRoot::is_directory);
-    let sample = if globs.is_empty() || is_file {
-        None
-    } else {
-        let exclude = (GlobBase::SearchedDir, exclude);
-        Some(EntrySample::of(scope, &first.walk, exclude, (first.files, MAX_COMPARED))?)
-    };
-    if let Some(reading) = sample.as_ref().and_then(|sample| sample.reading(globs)) {
-        let report = list::list(scope, options(&reading.globs)?)?;
-        return Ok((report, EmptyListing { notes: reading.notes, ..empty }));
-    }
-    if first.cursor.is_none() {
-        let skipped = &report.skipped_entries;
-        empty.left_out = LeftOut::find(scope, first, skipped)?;
-        let sample = sample.filter(|_| empty.left_out.is_none());
-        empty.closest = sample.and_then(|sample| sample.closest(globs));
-    }
-    Ok((report, empty))
-}
-
 impl EmptyListing {
+    fn explained(
+        scope: Scope<'_>,
+        (globs, exclude): (&[String], &[String]),
+        options: &ListOptions,
+        skipped: &[SkippedEntry],
+    ) -> Result<EmptyListing, Error> {
+        let left_out = LeftOut::find(scope, options, skipped)?;
+        let has_directory = options.walk.roots.iter().any(WalkRoot::is_directory);
+        let closest = if left_out.is_none() && has_directory && !globs.is_empty() {
+            let sample = (options.files, MAX_COMPARED);
+            EntrySample::of(scope, &options.walk, exclude, sample)?.closest(globs)
+        } else {
+            None
+        };
+        Ok(EmptyListing { left_out, closest })
+    }
+
     /// What is said of a listing of which each part says something.
     pub(super) fn of_parts(parts: Vec<EmptyListing>, is_empty: bool) -> EmptyListing {
         let mut all = EmptyListing::default();
         for part in parts {
-            let is_new = |note: &String| !all.notes.contains(note);
-            let notes: Vec<String> = part.notes.into_iter().filter(is_new).collect();
-            all.notes.extend(notes);
             all.left_out = LeftOut::merged(all.left_out, part.left_out);
             all.closest = all.closest.or(part.closest);
         }
@@ -437,7 +420,7 @@ mod tests {
         let entry =
             |path: &&str| SampledEntry { path: path.as_bytes().to_vec(), base_len, file: None };
         let entries = paths.iter().map(entry).collect();
-        EntrySample { entries, base: GlobBase::Root, files: true }
+        EntrySample { entries, files: true }
     }
 
     fn closest(sample: &EntrySample, glob: &str) -> Option<String> {
@@ -465,9 +448,11 @@ mod tests {
             ("*.js", Some("Files here end in .rs (3), .ts (2).")),
             ("src/**/*.js", Some("Files here end in .rs (3), .ts (2).")),
             ("*probe*", None),
-            ("nothing-like-it", None),
+            ("nothing-like-it", Some("Files here end in .rs (3), .ts (2).")),
+            (".rs", Some("Files here end in .rs (3), .ts (2).")),
+            ("tools", Some("Did you mean src/tools/?")),
             ("search tools", Some("Did you mean src/tools/search.rs?")),
-            ("main of web", None),
+            ("main of web", Some("Files here end in .rs (3), .ts (2).")),
             ("!*.rs", None),
         ];
         for (glob, expected) in cases {
@@ -491,32 +476,13 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_is_taken_only_where_the_globs_match_nothing() {
-        let reading = |globs: &[&str]| {
-            let globs: Vec<String> = globs.iter().map(ToString::to_string).collect();
-            sample(PATHS, 0).reading(&globs).map(|reading| reading.globs)
-        };
-        assert_eq!(reading(&["*.rs"]), None);
-        assert_eq!(reading(&["*.rs", "ts"]), None, "one of them matches");
-        assert_eq!(reading(&["ts"]), Some(vec!["*.ts".to_owned()]));
-        assert_eq!(reading(&["tools"]), Some(vec!["tools/".to_owned()]));
-        assert_eq!(reading(&["makefile"]).map(|globs| globs.len()), Some(1));
-        assert_eq!(reading(&["*.js"]), None);
-        assert_eq!(reading(&["tools/*.rs"]), None, "the whole tree is searched");
-        assert_eq!(reading(&[]), None);
-    }
-
-    #[test]
-    fn a_glob_that_matches_nothing_from_the_root_is_tried_from_the_searched_directory() {
-        let globs = ["tools/*.rs".to_owned(), "*.md".to_owned()];
-        let reading = sample(&["src/tools/search.rs"], 4).reading(&globs).unwrap();
-        assert_eq!(reading.globs, ["src/tools/*.rs", "*.md"]);
-        let note = "nothing matches `tools/*.rs`, so it was taken for `src/tools/*.rs`";
-        assert_eq!(reading.notes, [note]);
-        let matched = ["src/tools/*.rs".to_owned()];
-        assert_eq!(sample(&["src/tools/search.rs"], 4).reading(&matched), None);
-        let mut listing = sample(&["src/tools/search.rs"], 4);
-        listing.base = GlobBase::SearchedDir;
-        assert_eq!(listing.reading(&globs), None, "it matches as it is");
+    fn a_glob_that_matches_from_the_searched_directory_is_named_from_the_root() {
+        let below = sample(&["src/tools/search.rs"], 4);
+        let expected = Some("Did you mean src/tools/*.rs?");
+        assert_eq!(closest(&below, "tools/*.rs").as_deref(), expected);
+        assert_eq!(closest(&below, "./tools/*.rs").as_deref(), expected);
+        let types = Some("Files here end in .rs (1).");
+        assert_eq!(closest(&below, "/tools/*.rs").as_deref(), types, "the root is meant");
+        assert_eq!(closest(&below, "*.md").as_deref(), types, "it has no path");
     }
 }

@@ -101,9 +101,6 @@ def compared(tool: str, args: dict[str, Any], answer: Any) -> tuple[str, Any]:
         text = text.split("\n", 1)[0]
         data.pop("alternatives", None)
         data.pop("left_out", None)
-    if (note := text.find("\nNote: nothing matches")) >= 0:
-        text = text[:note]
-        data.pop("notes", None)
     if data.get("truncated") and tool == "list_files" and "pattern" not in args:
         data.pop("folded", None)
         text = "\n".join(line for line in text.splitlines() if not is_row(line))
