@@ -1,7 +1,7 @@
 //! The definitions of a file with the lines that they take, found by the patterns of their first lines.
 //!
 //! Nothing is parsed. The first line of a definition is recognized by the words and the shape that
-//! [`enclosing`](super::enclosing) knows; its last line by the way in which the language ends blocks:
+//! [`words`](super::words) knows; its last line by the way in which the language ends blocks:
 //! - With braces: the next line that begins with a bracket at the same indentation. Text of another
 //!   indentation in between, such as a label or most raw strings, does not matter.
 //! - By indentation, as in Python: the line before the next one that is not deeper.
@@ -11,7 +11,7 @@
 
 use bstr::ByteSlice;
 
-use crate::outline::enclosing::{
+use crate::outline::words::{
     KEYWORDS, STATEMENTS, after_modifiers, contains, indentation, is_method, is_passed_over, word,
 };
 
@@ -57,9 +57,14 @@ impl<'a> Definition<'a> {
         self.name
     }
 
+    /// The first line as it is.
+    pub(crate) fn whole_line(&self) -> &'a [u8] {
+        self.line
+    }
+
     /// The first line, without indentation and what opens the block.
     pub(crate) fn line(&self) -> &'a [u8] {
-        let line = self.line.trim_ascii_end();
+        let line = self.line.trim_ascii();
         let open: &[u8] = b"{:(";
         let end =
             line.iter().rposition(|byte| !open.contains(byte)).map_or(line.len(), |at| at + 1);
@@ -121,6 +126,12 @@ pub(crate) fn named<'d, 'a>(all: &'d [Definition<'a>], name: &str) -> Vec<&'d De
     };
     let (values, found): (Vec<_>, Vec<_>) = all.iter().filter(fits).partition(|it| it.is_value());
     if found.is_empty() { values } else { found }
+}
+
+/// The innermost definition that an outline shows and that begins above the line with this number.
+pub(crate) fn around<'d, 'a>(all: &'d [Definition<'a>], number: u64) -> Option<&'d Definition<'a>> {
+    let above = all.partition_point(|found| found.first < number);
+    all[..above].iter().rev().find(|found| !found.is_value() && number <= found.last)
 }
 
 /// `A::b`, `A.b`, `A#b` and `A->b` as `A` and `b`.
@@ -203,7 +214,7 @@ const LANGUAGES: [(Ends, bool, &str); 6] = [
     (Ends::Form, false, "scm ss rkt lisp lsp cl el clj cljs cljc edn"),
 ];
 
-/// Words that begin a definition in an outline, besides those that enclose lines.
+/// Words that begin a definition in some languages only.
 const MORE_KEYWORDS: [&str; 17] = [
     "actor",
     "classdef",
@@ -365,7 +376,7 @@ impl<'a> Scan<'a, '_> {
             let depth = around.len();
             around.push((found.len(), head.columns));
             let Head { name, kind, .. } = head;
-            found.push(Definition { first: number, last, depth, name, line: code, kind });
+            found.push(Definition { first: number, last, depth, name, line, kind });
         }
         found
     }

@@ -2,7 +2,7 @@
 //! definition around a line. By the patterns of lines, for the languages that git knows headers of.
 
 mod blocks;
-mod enclosing;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,9 @@ use ripkit_edit::text::counted;
 use ripkit_fs::escape;
 use ripkit_fs::names::most_similar;
 
-pub(crate) use crate::outline::blocks::{Definition, definitions, definitions_of, is_known};
-pub(crate) use crate::outline::enclosing::Definitions;
+pub(crate) use crate::outline::blocks::{
+    Definition, around, definitions, definitions_of, is_known,
+};
 
 /// The maximum size of a file whose definitions are looked for, in bytes.
 pub(crate) const MAX_BYTES: usize = 8 << 20;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::outline::Definitions;
+use crate::outline::{self, Definition};
 use crate::search::definition_hint::{self, DefinitionLine};
 use crate::search::options::OutputMode;
 use crate::search::spans::{LineSpans, MAX_SPANS};
@@ -524,7 +524,7 @@ impl MatchLines {
     pub(super) fn with_definitions(
         &self,
         format: LineFormat<'_>,
-        definitions: &mut Definitions<'_>,
+        definitions: &[Definition<'_>],
     ) -> MatchLines {
         let mut lines = MatchLines::default();
         let (mut last, mut shown) = (None, BTreeSet::new());
@@ -533,16 +533,17 @@ impl MatchLines {
             last = Some(entry.line);
             if begins_group
                 && let Some(first) = self.entries.iter().skip(index).find(|next| !next.kind.leads())
-                && let Some(found) = definitions.around(first.line)
-                && shown.insert(found.number)
-                && self.entries.binary_search_by_key(&found.number, |known| known.line).is_err()
+                && let Some(found) = outline::around(definitions, first.line)
+                && shown.insert(found.first())
+                && self.entries.binary_search_by_key(&found.first(), |known| known.line).is_err()
             {
                 if format.grouped && index > 0 {
                     lines.text.push_str("--\n");
                 }
                 lines.last = None;
-                let text = clip::window(found.line, &[], format.line_bytes).text;
-                lines.push_line(format, found.number, LineKind::Definition, &text);
+                let line = without_line_end(found.whole_line());
+                let text = clip::window(line, &[], format.line_bytes).text;
+                lines.push_line(format, found.first(), LineKind::Definition, &text);
                 lines.last = None;
             }
             let spans_start = lines.spans.len();

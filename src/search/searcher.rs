@@ -8,7 +8,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
 use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
-use crate::outline::{self, Definitions};
+use crate::outline;
 use crate::output::ScanStats;
 use crate::pool::lock;
 use crate::search::definition_hint;
@@ -388,7 +388,8 @@ impl FileSearcher {
             let line_bytes = self.options.limits.line_bytes;
             let grouped = self.options.has_context();
             let format = LineFormat { path: &path, line_bytes, grouped };
-            file.lines = file.lines.with_definitions(format, &mut Definitions::new(text, &shown));
+            let definitions = outline::definitions(text, &shown);
+            file.lines = file.lines.with_definitions(format, &definitions);
         }
         if count > 0
             && let Some(name) = self.options.defined_name()

@@ -325,3 +325,179 @@ fn any_bytes_have_an_outline() {
         }
     }
 }
+
+/// The first lines of what is around each line that has a `?`.
+fn enclosing(path: &str, text: &str) -> Vec<Option<u64>> {
+    let all = definitions(text.as_bytes(), path.as_bytes());
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| line.contains('?'));
+    lines.map(|(number, _)| around(&all, number).map(Definition::first)).collect()
+}
+
+#[test]
+fn lines_of_rust_are_in_their_function_or_type() {
+    let text = "use a; // ?
+impl<T> Foo<T>
+where
+    T: Copy, // ?
+{
+    const A: u8 = 1; // ?
+
+    /// ?
+    pub(crate) async fn one(
+        &self, // ?
+        b: u8,
+    ) -> u8 {
+        if b == 1 {
+            match self.two(b) {
+                Some(x) => {
+                    ? }
+            }
+        } else {
+            items.map(|item| {
+                ?
+            });
+        }
+    }
+
+    pub fn two(&self) { ? }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_works() {
+        ?
+    }
+}
+";
+    let expected = [None, Some(2), Some(2), Some(2), Some(9), Some(9), Some(9), Some(2), Some(31)];
+    assert_eq!(enclosing("a.rs", text), expected);
+}
+
+#[test]
+fn lines_of_python_are_in_what_is_indented_less() {
+    let text = "import os  # ?
+class A(B):
+    x = ?
+
+    @property
+    def one(self):
+        # ?
+        if self.x:
+            for y in z:
+                ?
+        return [
+            ?
+        ]
+
+    async def two(
+        self,  # ?
+    ):
+        ?
+
+if __name__ == '__main__':
+    ?
+";
+    let expected = [None, Some(2), Some(6), Some(6), Some(6), Some(15), Some(15), None];
+    assert_eq!(enclosing("a.py", text), expected);
+}
+
+#[test]
+fn lines_of_go_are_in_their_function_whatever_has_a_label() {
+    let text = "type T struct {
+	a int // ?
+}
+
+func (t *T) One(a int) error {
+outer:
+	for {
+		go func() {
+			?
+		}()
+	}
+	return ?
+}
+";
+    assert_eq!(enclosing("a.go", text), [Some(1), Some(5), Some(5)]);
+}
+
+#[test]
+fn lines_of_c_are_in_functions_whose_heads_take_several_lines() {
+    let text = "#include <a.h> // ?
+static int
+one(struct a *a,
+    int b) /* ? */
+{
+	if (b) {
+#ifdef X
+		? ;
+#endif
+	}
+out:
+	return ?;
+}
+
+struct b {
+	int ?;
+};
+";
+    assert_eq!(enclosing("a.c", text), [None, Some(3), Some(3), Some(3), Some(15)]);
+    // Where nothing is defined, nothing is around a line.
+    assert_eq!(enclosing("a.yml", "jobs:\n  build: ?\n"), [None]);
+}
+
+#[test]
+fn lines_of_typescript_are_in_methods_without_keywords() {
+    let text = "export class A<T> extends B {
+  private x = ?;
+
+  constructor(private y: string) {
+    ?
+  }
+
+  async load<K>(key: K, more = {}): Promise<void> {
+    if (key) {
+      this.items.forEach((item) => {
+        ?
+      });
+    }
+  }
+
+  render = async (a: number) => {
+    return (
+      ?
+    );
+  };
+}
+
+describe(\"a\", () => {
+  it(\"works\", () => {
+    ?
+  });
+});
+";
+    let found = enclosing("a.ts", text);
+    assert_eq!(found, [Some(1), Some(4), Some(8), Some(16), None]);
+}
+
+#[test]
+fn lines_of_java_are_in_blocks_whose_brace_stands_alone() {
+    let text = "public class A
+{
+    @Override
+    public List<String> one(int a)
+    {
+        while (a > 0)
+        {
+            ?
+        }
+    }
+
+    int two() throws E {
+        foo(a);
+        ?
+    }
+}
+";
+    assert_eq!(enclosing("A.java", text), [Some(4), Some(12)]);
+}
