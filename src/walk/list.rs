@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::output::fold::{Fold, FoldedDirectory, MAX_UNFOLDED};
 use crate::output::{COUNTING_TIME, RecordedStats, ScanStats, Truncation};
 use crate::pool::lock;
-use crate::walk::changed::ChangedFiles;
 use crate::walk::cursor::Cursor;
 use crate::walk::directory::{DirectoryReport, FileId, SkippedEntry, parent_len};
 use crate::walk::file_count::{self, FileCount, MAX_COUNT_BYTES};
@@ -91,6 +90,11 @@ impl ListOptions {
     fn budget(&self) -> OutputBudget {
         OutputBudget::new(self.max_results, self.text_bytes)
     }
+
+    /// Whether the directories that are found are listed, other than at a depth limit.
+    fn lists_directories(&self) -> bool {
+        self.walk.directories && !self.counts_below_limit
+    }
 }
 
 /// An entry of a listing.
@@ -117,6 +121,11 @@ impl ListEntry {
     pub(crate) fn of_file(path: Vec<u8>) -> ListEntry {
         let (modified, below, file) = (None, None, None);
         ListEntry { path, modified, below, is_result: true, is_untracked: false, file }
+    }
+
+    /// Where a listing goes on behind it.
+    fn cursor(&self) -> Cursor {
+        Cursor { modified: self.modified, ..Cursor::after(self.path.clone()) }
     }
 
     /// The path of the directory that it is in, or that it is.
@@ -167,6 +176,19 @@ pub(crate) struct ListReport {
 }
 
 impl ListReport {
+    /// Keeps the entries that the budget has room for; whether these are not all.
+    fn cut_at_budget(&mut self, options: &ListOptions) -> bool {
+        let mut budget = options.budget();
+        let taken = |entry| budget.take(entry, &options.aliases).break_value();
+        let mut cuts = self.entries.iter().map(taken).enumerate();
+        let cut = cuts.find_map(|(position, cut)| Some((position, cut?)));
+        if let Some((position, truncation)) = cut {
+            self.entries.truncate(position);
+            self.truncation = Some(truncation);
+        }
+        cut.is_some()
+    }
+
     /// Keeps the first entries of a listing that was cut.
     fn show_fewer(&mut self, max: usize) {
         // Behind a gap, the cursor is not that of the last entry.
@@ -174,8 +196,7 @@ impl ListReport {
         if let Some(last) = max.checked_sub(1).and_then(|last| self.entries.get(last))
             && is_at_end
         {
-            let modified = last.modified;
-            self.cursor = Some(Cursor { modified, ..Cursor::after(last.path.clone()) });
+            self.cursor = Some(last.cursor());
             self.entries.truncate(max);
         }
     }
@@ -188,31 +209,23 @@ const MAX_SKIPPED_ENTRIES: usize = 1000;
 ///
 /// # Errors
 /// Those of [`Walk::run`].
-pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListReport, Error> {
-    let counted = options.counts_below_limit.then(|| options.walk.clone());
-    options.walk.directories |= counted.is_some();
+pub(crate) fn list(scope: Scope<'_>, options: ListOptions) -> Result<ListReport, Error> {
+    let options = Arc::new(options);
+    let counts = options.counts_below_limit;
+    let directories = options.walk.directories || counts;
+    let mut walk = WalkOptions { directories, ..options.walk.clone() };
     let sink = if options.newest_first {
         ListSink::new(OutputBudget::unbounded(), None)
     } else {
-        options.walk.resume = options.cursor.as_ref().map(resume);
+        walk.resume = options.cursor.as_ref().map(resume);
         let sink = ListSink::new(options.budget(), options.cursor.clone());
         let (aliases, max_scanned) = (options.aliases.clone(), options.max_scanned);
         ListSink { aliases, max_scanned, counts_on: options.counts_on, ..sink }
     };
     let visitor = ListVisitor {
-        globs: options.globs.take(),
-        files: options.files,
-        links: options.files && options.links,
-        directories: options.walk.directories && counted.is_none(),
-        counted: counted.clone(),
-        times: options.newest_first,
-        counts: options.counts_in_directories,
-        changed: options.walk.filter.changed().cloned(),
         may_stop_early: sink.budget.is_bounded() || options.max_scanned < u64::MAX,
-        counts_scanned: options.max_scanned < u64::MAX,
+        options: options.clone(),
     };
-    let walk = std::mem::take(&mut options.walk);
-    let counted_in = options.counts_in_directories.then(|| walk.clone());
     let (sink, incomplete) = Walk::run(scope, walk, (visitor, sink))?;
     let mut report = sink.finish(incomplete);
     if options.newest_first {
@@ -220,11 +233,11 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
     }
     if report.truncation.is_some() {
         report.show_fewer(options.max_if_cut);
-        report.by_directory = report.by_directory.filter(|_| counted.is_none());
+        report.by_directory = report.by_directory.filter(|_| !counts);
         if options.cursor.is_some() || report.total <= MAX_UNFOLDED as u64 {
             report.directories = Vec::new();
-        } else if let Some(walk) = &counted {
-            let walk = WalkOptions { max_depth: None, resume: None, ..walk.clone() };
+        } else if counts {
+            let walk = WalkOptions { max_depth: None, resume: None, ..options.walk.clone() };
             let options = ListOptions { max_results: 1, counts_on: true, ..ListOptions::new(walk) };
             let call = scope.call().clone().without_progress();
             let below = list(scope.with_call(&call), options)?;
@@ -232,10 +245,10 @@ pub(crate) fn list(scope: Scope<'_>, mut options: ListOptions) -> Result<ListRep
             (report.directories, report.by_directory) = (below.directories, below.by_directory);
         }
     }
-    if let Some(walk) = counted.as_ref().or(counted_in.as_ref()) {
+    if counts || options.counts_in_directories {
         let entries = report.entries.iter_mut();
         let directories = entries.filter_map(|entry| Some((&*entry.path, entry.below.as_mut()?)));
-        file_count::count_below(scope, walk, directories.collect())?;
+        file_count::count_below(scope, &options.walk, directories.collect())?;
         report.entries.retain(|entry| entry.is_result || entry.below != Some(FileCount::default()));
     }
     for entry in &mut report.entries {
@@ -253,17 +266,9 @@ pub(super) fn cut(mut report: ListReport, options: &ListOptions, gap: Option<usi
     if options.newest_first {
         report.entries.sort_by(|a, b| time_order(a).cmp(&time_order(b)));
     }
-    let mut budget = options.budget();
-    let taken = |entry| budget.take(entry, &options.aliases).break_value();
-    let mut cuts = report.entries.iter().map(taken).enumerate();
-    let cut = cuts.find_map(|(position, cut)| Some((position, cut?)));
-    if let Some((position, truncation)) = cut {
-        report.entries.truncate(position);
-        report.truncation = Some(truncation);
-    }
-    let last = report.entries.last().filter(|_| cut.is_some() || options.newest_first);
-    let last =
-        last.map(|last| Cursor { modified: last.modified, ..Cursor::after(last.path.clone()) });
+    let is_cut = report.cut_at_budget(options);
+    let last = report.entries.last().filter(|_| is_cut || options.newest_first);
+    let last = last.map(ListEntry::cursor);
     // By time, any entry may be missing.
     let is_whole = gap.is_none_or(|gap| {
         !options.newest_first && report.truncation.is_some() && gap >= report.entries.len()
@@ -305,18 +310,8 @@ fn order_by_time(report: &mut ListReport, options: &ListOptions) {
     report.directories = by_directory.rows();
     report.by_directory = Some(by_directory);
     // Entries that were not seen may be newer than any, so there is no position to go on from.
-    report.cursor = None;
-    let mut budget = options.budget();
-    let cut = report.entries.iter().position(|entry| {
-        report.truncation = budget.take(entry, &options.aliases).break_value();
-        report.truncation.is_some()
-    });
-    let Some(cut) = cut else { return };
-    report.entries.truncate(cut);
-    report.cursor = report
-        .entries
-        .last()
-        .map(|last| Cursor { modified: last.modified, ..Cursor::after(last.path.clone()) });
+    let is_cut = report.cut_at_budget(options);
+    report.cursor = report.entries.last().filter(|_| is_cut).map(ListEntry::cursor);
 }
 
 /// The key of the order by time: the newest first, then the path.
@@ -390,19 +385,8 @@ impl OutputBudget {
 /// Lists the entries of batches.
 #[derive(Debug)]
 struct ListVisitor {
-    globs: Option<PathGlobs>,
-    files: bool,
-    links: bool,
-    directories: bool,
-    /// The walk at whose depth limit directories are listed to count what is below them.
-    counted: Option<WalkOptions>,
-    times: bool,
-    /// Whether files below the directories that are listed will be counted.
-    counts: bool,
-    changed: Option<Arc<ChangedFiles>>,
+    options: Arc<ListOptions>,
     may_stop_early: bool,
-    /// Whether the listing ends after so many files.
-    counts_scanned: bool,
 }
 
 /// The entries of one batch.
@@ -428,8 +412,9 @@ impl Visitor for ListVisitor {
     }
 
     fn visits_few(&self) -> bool {
-        let has_only_files = !self.directories && self.counted.is_none();
-        has_only_files && !self.counts_scanned && self.literals().is_some()
+        let ListOptions { counts_below_limit, max_scanned, .. } = *self.options;
+        let has_only_files = !self.options.walk.directories && !counts_below_limit;
+        has_only_files && max_scanned == u64::MAX && self.literals().is_some()
     }
 
     fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut FoundEntries) -> Option<u64> {
@@ -452,8 +437,10 @@ impl Visitor for ListVisitor {
         let (files, listed) = (found.stats.files, found.entries.len());
         found.entries.reserve(batch.entries().count());
         let mut matched = Vec::new();
-        let limited =
-            self.counted.as_ref().filter(|walk| walk.levels(batch.prefix(), depth(batch)) == 1);
+        let options = &*self.options;
+        let counted = options.counts_below_limit.then_some(&options.walk);
+        let limited = counted.filter(|walk| walk.levels(batch.prefix(), depth(batch)) == 1);
+        let changed = options.walk.filter.changed();
         for ((name, kind), file) in batch.entries().zip(batch.files()) {
             let is_directory = kind == Kind::Directory;
             found.stats.files += u64::from(!is_directory);
@@ -462,14 +449,14 @@ impl Visitor for ListVisitor {
                 |walk: &WalkOptions| walk.names(&[&**batch.prefix(), name, b"/"].concat());
             let is_counted = is_directory && limited.is_some_and(|walk| !is_named(walk));
             let is_listed = match kind {
-                Kind::Directory => self.directories,
-                Kind::Link => self.links,
-                Kind::File | Kind::Special => self.files,
+                Kind::Directory => options.lists_directories(),
+                Kind::Link => options.files && options.links,
+                Kind::File | Kind::Special => options.files,
             };
             if !is_listed && !is_counted {
                 continue;
             }
-            if let Some(globs) = self.globs.as_ref().filter(|_| !is_counted) {
+            if let Some(globs) = options.globs.as_ref().filter(|_| !is_counted) {
                 matched.clear();
                 matched.extend_from_slice(batch.prefix());
                 matched.extend_from_slice(name);
@@ -484,9 +471,10 @@ impl Visitor for ListVisitor {
             if is_directory {
                 path.push(b'/');
             }
-            let modified = self.times.then(|| modified(batch, name).unwrap_or(OLDEST));
-            let below = (is_counted || is_directory && self.counts).then(FileCount::default);
-            let is_untracked = self.changed.as_ref().is_some_and(|all| !all.tracks(&path));
+            let modified = options.newest_first.then(|| modified(batch, name).unwrap_or(OLDEST));
+            let counts = is_counted || is_directory && options.counts_in_directories;
+            let below = counts.then(FileCount::default);
+            let is_untracked = changed.is_some_and(|all| !all.tracks(&path));
             let is_result = !is_counted;
             let entry = ListEntry { path, modified, below, is_result, is_untracked, file };
             found.entries.push(entry);
@@ -498,7 +486,7 @@ impl Visitor for ListVisitor {
 impl ListVisitor {
     /// What the names of listed files have, one of these, if that is known.
     fn literals(&self) -> Option<&[memchr::memmem::Finder<'static>]> {
-        self.globs.as_ref()?.literals()
+        self.options.globs.as_ref()?.literals()
     }
 }
 
