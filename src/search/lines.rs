@@ -713,18 +713,8 @@ fn whole_characters(text: &str, from: usize, to: usize) -> [usize; 2] {
 }
 
 /// Appends a number. Faster than `write!`, which is measurable for a million lines.
-fn push_number(text: &mut String, mut number: u64) {
-    let mut digits = [b'0'; 20];
-    let mut start = digits.len();
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);
-        start -= 1;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text.push_str(str::from_utf8(&digits[start..]).unwrap_or_default());
+fn push_number(text: &mut String, number: u64) {
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 /// A line without its `\n` or `\r\n`.
