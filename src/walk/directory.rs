@@ -81,25 +81,19 @@ impl Drop for OpenDir {
 pub(crate) enum DirHandle {
     /// The directory is held open.
     Open(Arc<OpenDir>),
-    /// Each use opens the directory again.
-    Reopen(DirPath),
     /// The first use opens the directory, which then stays open unless too many are.
     Lazy(Arc<LazyDir>),
-}
-
-/// The path of a directory below the root, which stays open.
-#[derive(Clone, Debug)]
-pub(crate) struct DirPath {
-    root: Arc<Dir>,
-    prefix: Arc<[u8]>,
-    count: OpenCount,
 }
 
 /// A directory that is opened on first use.
 #[derive(Debug)]
 pub(crate) struct LazyDir {
-    path: DirPath,
-    volume: Volume,
+    root: Arc<Dir>,
+    /// Its path below the root.
+    prefix: Arc<[u8]>,
+    /// None if it is not known before.
+    volume: Option<Volume>,
+    count: OpenCount,
     opened: OnceLock<Arc<OpenDir>>,
 }
 
@@ -109,24 +103,20 @@ impl DirHandle {
         if dir.count.held.load(atomic::Ordering::Relaxed) <= MAX_OPEN {
             DirHandle::Open(dir.clone())
         } else {
-            DirHandle::reopen(root, prefix.clone(), &dir.count)
+            DirHandle::lazy(root, prefix.clone(), dir.volume, &dir.count)
         }
-    }
-
-    /// The directory at `prefix` below `root`, opened again for each use.
-    pub(crate) fn reopen(root: &Arc<Dir>, prefix: Arc<[u8]>, count: &OpenCount) -> DirHandle {
-        DirHandle::Reopen(DirPath { root: root.clone(), prefix, count: count.clone() })
     }
 
     /// The directory at `prefix` below `root`, opened on first use.
     pub(crate) fn lazy(
         root: &Arc<Dir>,
         prefix: Arc<[u8]>,
-        volume: Volume,
+        volume: impl Into<Option<Volume>>,
         count: &OpenCount,
     ) -> DirHandle {
-        let path = DirPath { root: root.clone(), prefix, count: count.clone() };
-        DirHandle::Lazy(Arc::new(LazyDir { path, volume, opened: OnceLock::new() }))
+        let (root, volume, count) = (root.clone(), volume.into(), count.clone());
+        let opened = OnceLock::new();
+        DirHandle::Lazy(Arc::new(LazyDir { root, prefix, volume, count, opened }))
     }
 
     /// Opens a child directory for listing.
@@ -141,13 +131,12 @@ impl DirHandle {
     pub(crate) fn open(&self) -> io::Result<Arc<OpenDir>> {
         match self {
             DirHandle::Open(dir) => Ok(dir.clone()),
-            DirHandle::Reopen(path) => Ok(OpenDir::new(path.descend()?, &path.count)),
             DirHandle::Lazy(lazy) => lazy.open(),
         }
     }
 }
 
-impl DirPath {
+impl LazyDir {
     fn descend(&self) -> io::Result<Dir> {
         if &*self.prefix == b"/" {
             return Dir::root_of_host();
@@ -160,9 +149,7 @@ impl DirPath {
             None => self.root.descend(path),
         }
     }
-}
 
-impl DirPath {
     /// Opens the directory relative to one that was opened a short time ago, if one lies above it.
     fn descend_from_recent(&self) -> io::Result<Arc<Dir>> {
         let above = lock(&self.count.recent)
@@ -187,16 +174,15 @@ impl DirPath {
         }
         Ok(dir)
     }
-}
 
-impl LazyDir {
     fn open(&self) -> io::Result<Arc<OpenDir>> {
         if let Some(dir) = self.opened.get() {
             return Ok(dir.clone());
         }
-        let count = &self.path.count;
-        let dir = OpenDir::of_volume(self.path.descend_from_recent()?, self.volume, count);
-        if count.held.load(atomic::Ordering::Relaxed) > MAX_OPEN {
+        let dir = self.descend_from_recent()?;
+        let volume = self.volume.unwrap_or_else(|| dir.volume());
+        let dir = OpenDir::of_volume(dir, volume, &self.count);
+        if self.count.held.load(atomic::Ordering::Relaxed) > MAX_OPEN {
             return Ok(dir);
         }
         Ok(self.opened.get_or_init(|| dir).clone())

@@ -712,7 +712,7 @@ impl InitialTask {
         let task = |(index, path): (usize, &Vec<u8>)| {
             let (prefix, name) = path.split_at(parent_len(path));
             let prefix: Arc<[u8]> = prefix.into();
-            let handle = DirHandle::reopen(workspace.root_handle(), prefix.clone(), &count);
+            let handle = DirHandle::lazy(workspace.root_handle(), prefix.clone(), None, &count);
             InitialTask::Visit(index, Batch::of_file(handle, prefix, name, None))
         };
         files.map(task).collect()
