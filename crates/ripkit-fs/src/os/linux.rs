@@ -3,6 +3,8 @@
 mod handle;
 #[cfg(feature = "watch")]
 mod inotify;
+#[cfg(feature = "watch")]
+pub(super) mod local_socket;
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -17,6 +17,7 @@ mod fallback;
 pub mod faults;
 #[cfg(all(target_os = "linux", not(ripkit_portable)))]
 mod linux;
+pub mod local_socket;
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 mod portable;
 mod read_buffer;
