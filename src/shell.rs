@@ -2,6 +2,7 @@
 //! library's interface: it may change at any time.
 
 pub mod search;
+pub mod served;
 pub mod tree;
 
 use std::borrow::Cow;

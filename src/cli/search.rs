@@ -21,6 +21,7 @@ use self::parsed::Options;
 use super::call::exit;
 use super::flags::named_root;
 use super::help;
+use super::index;
 use super::own_line::Typed;
 use super::print;
 
@@ -155,8 +156,15 @@ impl Line {
             0 => thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS),
             threads => threads,
         };
-        let host =
-            Host { directory, confined_to, special, time, reporter: reporter.clone(), threads };
+        let host = Host {
+            directory,
+            confined_to,
+            special,
+            time,
+            reporter: reporter.clone(),
+            threads,
+            served: index::served_places(),
+        };
         let quiet = query.quiet;
         let output = Box::new(BufWriter::with_capacity(64 << 10, io::stdout()));
         let has_match = search::run(query, host, output)?;

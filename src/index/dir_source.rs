@@ -32,7 +32,7 @@ impl DirSource for IndexView {
         above: &IgnoreRules,
         warnings: &mut Vec<String>,
     ) -> IgnoreRules {
-        let cached = self.ancestor_dir(&prefix.into(), dir).and_then(|cached| {
+        let cached = self.listed(&prefix.into(), dir).and_then(|cached| {
             let open = || Ok(OpenDir::new(dir.traverse(b".")?, &OpenCount::default()));
             let mut own_warnings = Vec::new();
             let with = (self.generation(), self.cache().budget());

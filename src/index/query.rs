@@ -3,6 +3,7 @@
 use std::ops::{BitAnd, BitOr};
 
 use regex_syntax::hir::Hir;
+use serde::{Deserialize, Serialize};
 
 use crate::index::planner::{GramQuery, Planner};
 use crate::index::{grams, lead_bytes};
@@ -94,7 +95,7 @@ pub(super) trait BitMatrix {
 }
 
 /// The query that a pattern makes to signatures; compiled once for each search.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FilterQuery {
     grams: CompiledGrams,
     multiline: bool,
@@ -157,7 +158,7 @@ impl FilterQuery {
 }
 
 /// Grams that must all be there, and choices that must all be met.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct CompiledGrams {
     /// The hashes of the long grams, which are in the fewest texts, then those of the short ones.
     grams: Box<[u32]>,

@@ -19,9 +19,8 @@ use ripkit_fs::byte_path::split_name;
 use ripkit_fs::os::{Dir, Kind, Stat, Volume};
 use ripkit_fs::{Fingerprint, RecentFingerprint, Workspace};
 
-/// How many entries are read at most of a directory above the root of a walk, whose entries the walk
-/// does not need.
-const MAX_ANCESTOR_ENTRIES: usize = 10_000;
+/// How many entries are read at most of a directory outside of a walk, such as those above its root.
+const MAX_ENTRIES: usize = 10_000;
 
 /// How many new entries are checked one by one; with more, everything is validated.
 const MAX_CHECKED: usize = 256;
@@ -341,8 +340,9 @@ impl IndexView {
         Some(cached)
     }
 
-    /// A directory above the root of a walk, read if it is not cached; none where it cannot be cached.
-    pub(super) fn ancestor_dir(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<SnapshotDir>> {
+    /// A directory that no walk reads, such as those above its root; listed if it is not cached, and none where
+    /// it cannot be.
+    pub(super) fn listed(&self, prefix: &Arc<[u8]>, dir: &Dir) -> Option<Arc<SnapshotDir>> {
         if let Some(cached) = self.directory(prefix, false, &|| dir.stat(b".")) {
             return Some(cached);
         }
@@ -353,14 +353,14 @@ impl IndexView {
         let listed = dir.list(|name, kind| {
             ignore_files.note(name, kind);
             listing.push(name, kind);
-            if listing.len() > MAX_ANCESTOR_ENTRIES {
+            if listing.len() > MAX_ENTRIES {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         });
         listed.ok()?;
-        let is_whole = listing.len() <= MAX_ANCESTOR_ENTRIES;
+        let is_whole = listing.len() <= MAX_ENTRIES;
         is_whole.then(|| self.insert_listed(prefix, (listing, ignore_files), (stamp, changes)))
     }
 

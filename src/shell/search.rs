@@ -26,12 +26,15 @@ use grep_printer::{
 };
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Encoding, Searcher, SearcherBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::Hir;
 use serde_json::json;
 
 use self::files::{Files, Job};
 use self::order::{JobWriter, OrderedOutput};
 use self::queue::{Closing, JobQueue};
 use self::worker::{Paint, Printer, Worker};
+use crate::index::FilterQuery;
 use crate::pool::lock;
 use crate::search::{AsciiMatcher, LineEnds, PatternOptions};
 use crate::shell::tree::TreeWalk;
@@ -262,6 +265,8 @@ pub struct Host {
     pub reporter: Arc<Reporter>,
     /// How many threads search.
     pub threads: usize,
+    /// Where processes that serve an index have their sockets.
+    pub served: Vec<PathBuf>,
 }
 
 /// Takes what goes wrong.
@@ -433,7 +438,7 @@ impl Query {
     /// Whether a match may depend on what is beside it; also if that is not known.
     fn has_looks(&self) -> bool {
         let has_looks = |pattern: &String| {
-            let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(pattern);
+            let hir = ParserBuilder::new().utf8(false).build().parse(pattern);
             hir.map_or(true, |hir| !hir.properties().look_set().is_empty())
         };
         self.boundary.is_some()
@@ -456,6 +461,34 @@ impl Query {
     /// Whether a file without a match is known by a search that stops at the first one.
     fn tells_quickly(&self) -> bool {
         self.is_usual_text() && !self.invert && self.context != Context::Everything
+    }
+
+    /// What is asked of an index, which may leave files without a match out; none if nothing can be.
+    fn filter(&self) -> Option<FilterQuery> {
+        let may_filter =
+            self.rejects() && !self.has_stats() && !self.is_text() && !self.tree.rules.follow;
+        if !may_filter {
+            return None;
+        }
+        let mut parser = ParserBuilder::new();
+        parser
+            .utf8(false)
+            .unicode(!self.no_unicode)
+            .multi_line(true)
+            .dot_matches_new_line(self.multiline && self.dotall)
+            // More matches where capitals would decide.
+            .case_insensitive(self.case != Case::Sensitive);
+        let parse = |pattern: &String| {
+            let escaped = self.fixed.then(|| regex_syntax::escape(pattern));
+            parser.build().parse(escaped.as_ref().unwrap_or(pattern)).ok()
+        };
+        let patterns = self.patterns.iter().map(parse).collect::<Option<Vec<Hir>>>()?;
+        FilterQuery::of(&Hir::alternation(patterns), self.multiline)
+    }
+
+    /// Whether all that is searched is counted.
+    fn has_stats(&self) -> bool {
+        self.stats || self.mode == Mode::Json
     }
 
     /// Whether files without a match are shown.
@@ -593,7 +626,8 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
         return Ok(false);
     }
     let output = OrderedOutput::new(output, query.file_separator(), query.look.by_line);
-    let has_stats = query.stats || query.mode == Mode::Json;
+    let has_stats = query.has_stats();
+    let is_served = !host.served.is_empty();
     let threads = host.threads.max(1);
     let shared = Arc::new(Shared {
         query,
@@ -607,7 +641,9 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
     });
     search(&shared);
     let has_searched = shared.has_searched.load(Ordering::Relaxed);
-    if shared.query.is_implicit && !has_searched {
+    let without_index = Host { served: Vec::new(), ..shared.host.clone() };
+    let files = Files { query: &shared.query, host: &without_index, threads: 0 };
+    if shared.query.is_implicit && !has_searched && !(is_served && files.exist()) {
         let message = "No files were searched: ignore rules or filters left out all of them.";
         shared.host.reporter.fail(message);
     }

@@ -29,6 +29,8 @@ pub(crate) mod list;
 mod memory_budget;
 mod parallel;
 mod parts;
+#[cfg(feature = "cli")]
+mod path_set;
 mod reorder_buffer;
 mod roots;
 mod rule_names;
@@ -56,6 +58,8 @@ pub(crate) use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 pub(crate) use crate::walk::list::OutputBudget;
 pub(crate) use crate::walk::memory_budget::{MemoryBudget, Reservation};
 pub(crate) use crate::walk::parallel::Walk;
+#[cfg(feature = "cli")]
+pub(crate) use crate::walk::path_set::PathSet;
 pub(crate) use crate::walk::roots::{
     DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
     WalkRoot, WalkRoots,

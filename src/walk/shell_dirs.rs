@@ -15,6 +15,7 @@ use crate::walk::directory::{
     DirHandle, DirListing, DirectoryReport, FilteredDir, OpenDir, PendingDir,
 };
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
+use crate::walk::path_set::PathSet;
 use crate::walk::roots::{DirContents, DirSource, ReadContext};
 use crate::walk::rule_names::{Candidate, RuleNames};
 use ripkit_fs::byte_path::as_path;
@@ -101,6 +102,8 @@ pub struct ShellRules {
     pub last: Vec<Gitignore>,
     /// Directories that hold an entry of one of these names are left out.
     pub marks: Vec<Vec<u8>>,
+    /// All but these are left out, if there are any; links are not followed then.
+    pub only: Option<Arc<PathSet>>,
 }
 
 impl Default for ShellRules {
@@ -115,6 +118,7 @@ impl Default for ShellRules {
             types: Types::empty(),
             last: Vec::new(),
             marks: Vec::new(),
+            only: None,
         }
     }
 }
@@ -317,7 +321,11 @@ impl DirSource for ShellDirs {
         let warnings = &mut report.stats.warnings;
         let rules = directory.rules().enter(walk.workspace(), (&dir, prefix), found, warnings);
         let mut entry = EntryPath::new(prefix, self.shown(prefix, b""));
+        let only = self.rules.only.as_ref().map(|set| set.in_directory(&prefix[self.base_len..]));
         listing.set_kinds(|name, kind| {
+            if only.is_some_and(|only| !only.contains(name)) {
+                return None;
+            }
             let kind = match kind {
                 Kind::Link if self.rules.follow => self.followed(walk, prefix, name)?,
                 kind => kind,

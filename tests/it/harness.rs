@@ -706,7 +706,7 @@ pub(crate) const STATE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/state");
 #[cfg(feature = "cli")]
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ripkit"));
-    command.env("XDG_STATE_HOME", STATE);
+    command.env("XDG_STATE_HOME", STATE).env_remove("XDG_RUNTIME_DIR");
     command
 }
 

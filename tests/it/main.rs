@@ -55,6 +55,9 @@ mod concurrent;
 // Oversized arguments of every tool.
 #[cfg(unix)]
 mod limits;
+// Searches that ask an index which another process serves.
+#[cfg(all(target_os = "linux", feature = "cli", feature = "watch"))]
+mod served;
 // Command lines as they are typed for other programs, beside those programs.
 #[cfg(all(feature = "cli", unix))]
 mod command_lines;

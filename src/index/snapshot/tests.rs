@@ -29,7 +29,7 @@ fn cache(root: &Path, max: usize) -> Arc<Snapshot> {
 /// The root as a call that begins now keeps it.
 fn ancestor_dir(cache: &Arc<Snapshot>, root: &Path) -> Option<Arc<SnapshotDir>> {
     let dir = Dir::open_ambient(root).unwrap();
-    cache.begin().ancestor_dir(&Arc::from(&b""[..]), &dir)
+    cache.begin().listed(&Arc::from(&b""[..]), &dir)
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_huge_directory_above_a_beginning_is_not_kept() {
     let temporary = TempDir::new().unwrap();
     let file = temporary.path().join("file");
     std::fs::write(&file, "").unwrap();
-    for number in 0..MAX_ANCESTOR_ENTRIES {
+    for number in 0..MAX_ENTRIES {
         // Another name of a file takes the least time to make.
         std::fs::hard_link(&file, temporary.path().join(number.to_string())).unwrap();
     }

@@ -3,13 +3,16 @@
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::{Host, Query, SortKey};
+use super::{Binary, Host, Query, SortKey};
 use crate::context::Call;
+use crate::index::FilterQuery;
 use crate::pool::{Pool, lock};
+use crate::shell::served;
 use crate::shell::tree::TreeWalk;
-use crate::walk::{Batch, DirectoryReport, ResultSink, Visitor, WalkControl};
+use crate::walk::{Batch, DirectoryReport, PathSet, ResultSink, Visitor, WalkControl};
 use ripkit_fs::byte_path::as_path;
 use ripkit_fs::os::Kind;
 use ripkit_fs::{Workspace, escape};
@@ -96,7 +99,19 @@ pub(super) struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// Calls `each` for all files, in order, until it breaks.
+    /// Whether there is any.
+    pub(super) fn exist(&self) -> bool {
+        let found = Arc::new(AtomicBool::new(false));
+        let seen = found.clone();
+        let _ = self.walk(move |job: Job| {
+            let has_files = !job.shown_paths().is_empty();
+            seen.fetch_or(has_files, Ordering::Relaxed);
+            if has_files { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        found.load(Ordering::Relaxed)
+    }
+
+    /// Calls `each` for all files that may match, in order, until it breaks.
     pub(super) fn visit(&self, mut each: impl FnMut(Job) -> ControlFlow<()> + Send + 'static) {
         if self.query.sort.is_none() {
             let _ = self.walk(each);
@@ -138,6 +153,7 @@ impl Files<'_> {
     fn walk(&self, each: impl FnMut(Job) -> ControlFlow<()> + Send + 'static) -> ControlFlow<()> {
         let each = Arc::new(Mutex::new(each));
         let pool = Pool::new(self.threads);
+        let filter = if self.host.served.is_empty() { None } else { self.query.filter() };
         let workspace = match &self.host.confined_to {
             Some(workspace) => Ok(workspace.clone()),
             None => Workspace::open(&self.host.directory).map(Workspace::relaxed),
@@ -153,7 +169,9 @@ impl Files<'_> {
                     let shown = if shown == b"-" { b"<stdin>".to_vec() } else { shown.to_vec() };
                     (lock(&each))(Job::Named(NamedFile { shown, kind }))?;
                 }
-                Ok(Found::Directory(path)) => self.walk_one(&path, shown, &pool, each.clone())?,
+                Ok(Found::Directory(path)) => {
+                    self.walk_one((&path, shown), filter.as_ref(), &pool, each.clone())?;
+                }
                 Err(error) => self.host.reporter.report(shown, &error),
             }
         }
@@ -182,8 +200,8 @@ impl Files<'_> {
 
     fn walk_one(
         &self,
-        root: &Path,
-        shown: &[u8],
+        (root, shown): (&Path, &[u8]),
+        filter: Option<&FilterQuery>,
         pool: &Pool,
         each: Arc<Mutex<impl FnMut(Job) -> ControlFlow<()> + Send + 'static>>,
     ) -> ControlFlow<()> {
@@ -197,7 +215,17 @@ impl Files<'_> {
         }
         // Where no path was typed, globs see `./`, and paths are shown without it.
         let shown: Arc<[u8]> = if query.is_implicit { [].into() } else { walked.clone().into() };
-        let tree = TreeWalk { confined_to: self.host.confined_to.clone(), ..query.tree.clone() };
+        let binary = query.binary != Binary::Auto;
+        let only = filter.and_then(|filter| {
+            let directory = Workspace::open(root).ok()?;
+            served::ask(&self.host.served, directory.root(), (filter, binary))
+        });
+        if only.as_ref().is_some_and(PathSet::is_empty) {
+            return ControlFlow::Continue(());
+        }
+        let mut tree =
+            TreeWalk { confined_to: self.host.confined_to.clone(), ..query.tree.clone() };
+        tree.rules.only = only.map(Arc::new);
         let workspace = match &tree.confined_to {
             Some(workspace) => Ok(workspace.clone()),
             None => Workspace::open(root).map(Workspace::relaxed),
