@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, ErrorCode};
 use crate::skills::finding::{Finding, one_line, quoted_name};
-use crate::skills::yaml::{self, YamlMapping, YamlNode};
+use crate::skills::yaml::{self, Lacked, YamlMapping, YamlNode};
 use crate::text::decode::{UTF8_MARK, is_utf16};
 
 /// The front matter of a SKILL.md.
@@ -121,16 +121,22 @@ impl ParsedFrontmatter {
     }
 }
 
-/// Parses the YAML; missing quotes become findings.
+/// Parses the YAML; what values lacked becomes findings.
 fn fields(
     block: &FrontmatterBlock,
     findings: &mut Vec<Finding>,
 ) -> Result<(YamlMapping, Option<usize>), Error> {
-    let quoted = |key: &str| {
-        let message = format!("{} needs quotes; read as if it had them", quoted_name(key));
+    let lacked = |key: &str, lacked: Lacked| {
+        let key = quoted_name(key);
+        let message = match lacked {
+            Lacked::Quotes => format!("{key} needs quotes; read as if it had them"),
+            Lacked::Space => {
+                format!("{key} needs a space after its colon, not a tab; read as if it had one")
+            }
+        };
         findings.push(Finding::violation(ErrorCode::InvalidFrontmatter, message));
     };
-    yaml::read(&block.yaml, quoted).map_err(|error| {
+    yaml::read(&block.yaml, lacked).map_err(|error| {
         let (line, reason) = error.place(block.lines_before);
         let message = format!("line {line}: the front matter cannot be read: {reason}");
         Error::new(ErrorCode::InvalidFrontmatter, message)

@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::skills::finding::quoted_name;
 
-/// The maximum number of values that get quotes.
+/// The maximum number of values to which what they lack is added.
 const MAX_REPAIRS: usize = 16;
 
 /// The maximum nesting depth of lists and mappings.
@@ -62,19 +62,38 @@ impl YamlError {
 }
 
 /// Reads front matter: its fields, and the first line with a list or mapping in brackets, if there is
-/// one. Missing quotes are added, at most [`MAX_REPAIRS`] times; `quoted` receives the key.
+/// one. What values lack is added, at most [`MAX_REPAIRS`] times; `lacked` receives the key and what
+/// its value lacked.
 pub(super) fn read(
     yaml: &str,
-    mut quoted: impl FnMut(&str),
+    mut lacked: impl FnMut(&str, Lacked),
 ) -> Result<(YamlMapping, Option<usize>), YamlError> {
     let mut yaml = Cow::Borrowed(yaml);
-    for _ in 0..MAX_REPAIRS {
-        let Err(YamlError { line, is_syntax: true, .. }) = parse(&yaml) else { break };
-        let Some(repaired) = quote_near(&yaml, line) else { break };
-        quoted(&repaired.key);
+    for _ in 0..=MAX_REPAIRS {
+        let read = parse(&yaml);
+        let Some(repaired) = repaired(&yaml, &read) else {
+            return read.map(|document| (document.fields, document.flow_line));
+        };
+        lacked(&repaired.key, repaired.lacked);
         yaml = Cow::Owned(repaired.yaml);
     }
     parse(&yaml).map(|document| (document.fields, document.flow_line))
+}
+
+/// The text with what one more value lacked, if that is needed and possible.
+fn repaired(yaml: &str, read: &Result<YamlDocument, YamlError>) -> Option<Repaired> {
+    match read {
+        Err(error) if error.is_syntax => quote_near(yaml, error.line),
+        Err(_) => None,
+        // `description:` with `Use when: asked` on the next line is a mapping by mistake.
+        Ok(document) => {
+            let is_mapping = |(key, node): &&(String, YamlNode)| {
+                key == "description" && matches!(node, YamlNode::Mapping(_))
+            };
+            let (key, _) = document.fields.iter().find(is_mapping)?;
+            quote_field(yaml, key)
+        }
+    }
 }
 
 impl YamlNode {
@@ -274,13 +293,26 @@ fn refuse(anchor: usize, tag: Option<&Tag>, line: usize) -> Result<(), YamlError
     }
 }
 
-/// Front matter after one value got quotes.
+/// Fields whose value is always a string.
+const TEXTS: [&str; 5] = ["name", "description", "license", "compatibility", "version"];
+
+/// What a value lacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lacked {
+    Quotes,
+    /// After the colon, where a tab is.
+    Space,
+}
+
+/// Front matter after what one value lacked was added.
 #[derive(Debug, PartialEq)]
 struct Repaired {
     /// The text, with the same number of lines.
     yaml: String,
     /// The key of that value.
     key: String,
+    /// What it lacked.
+    lacked: Lacked,
 }
 
 /// Adds quotes to the value at a line that cannot be parsed, or to the one above it, where the
@@ -288,11 +320,31 @@ struct Repaired {
 fn quote_near(yaml: &str, line: usize) -> Option<Repaired> {
     let fields = fields(yaml);
     let at = fields.iter().position(|field| field.contains(line))?;
-    let mut places = [Some(at), at.checked_sub(1)].into_iter().flatten();
-    let (at, (key, text)) = places.find_map(|at| Some((at, fields[at].quoted()?)))?;
-    let mut texts: Vec<String> = fields.iter().map(|field| field.lines.concat()).collect();
-    texts[at] = text;
-    Some(Repaired { yaml: texts.concat(), key })
+    let places = [Some(at), at.checked_sub(1)];
+    places.into_iter().flatten().find_map(|at| {
+        let field = fields.get(at)?;
+        if let Some((key, text)) = field.spaced() {
+            return Some(Repaired { lacked: Lacked::Space, ..replaced(&fields, at, key, &text) });
+        }
+        let (key, text) = field.quoted().or_else(|| field.quoted_line(line))?;
+        Some(replaced(&fields, at, key, &text))
+    })
+}
+
+/// Adds quotes to the value of a top-level field.
+fn quote_field(yaml: &str, key: &str) -> Option<Repaired> {
+    let fields = fields(yaml);
+    let at = fields.iter().position(|field| field.key() == Some(key))?;
+    let (key, text) = fields.get(at)?.quoted()?;
+    Some(replaced(&fields, at, key, &text))
+}
+
+fn replaced(fields: &[RawField<'_>], at: usize, key: String, text: &str) -> Repaired {
+    let texts = fields
+        .iter()
+        .enumerate()
+        .map(|(place, field)| if place == at { text.to_owned() } else { field.lines.concat() });
+    Repaired { yaml: texts.collect(), key, lacked: Lacked::Quotes }
 }
 
 /// A top-level key with all lines of its value.
@@ -318,19 +370,34 @@ fn fields(yaml: &str) -> Vec<RawField<'_>> {
     fields
 }
 
-impl RawField<'_> {
+impl<'a> RawField<'a> {
     fn contains(&self, line: usize) -> bool {
         (self.first..self.first + self.lines.len()).contains(&line)
+    }
+
+    /// The key without quotes.
+    fn key(&self) -> Option<&'a str> {
+        let (key, _) = split_key(self.lines.first()?)?;
+        Some(key.trim_matches(['"', '\'']))
+    }
+
+    /// The key, and the field with a space for the tabs after its colon.
+    fn spaced(&self) -> Option<(String, String)> {
+        let (first, rest) = self.lines.split_first()?;
+        let (raw_key, start) = split_key(first)?;
+        let key = self.key().filter(|key| key.starts_with(char::is_alphanumeric))?;
+        let value = start.starts_with('\t').then(|| start.trim_start_matches([' ', '\t']))?;
+        Some((key.to_owned(), format!("{raw_key}: {value}{}", rest.concat())))
     }
 
     /// The key, and the field with quotes around the value and the same number of lines; `None` if
     /// the value already has quotes or is not a string.
     fn quoted(&self) -> Option<(String, String)> {
-        let (first, rest) = self.lines.split_first()?;
-        let (raw_key, start) = split_key(first)?;
-        let key = raw_key.trim_matches(['"', '\'']);
+        let key = self.key()?;
+        let (raw_key, start) = split_key(self.lines.first()?)?;
+        let rest = self.lines.get(1..).unwrap_or_default();
         // A value that begins on the next line may be a list or a mapping.
-        if start.trim().is_empty() && key != "description" {
+        if start.trim().is_empty() && !TEXTS.contains(&key) {
             return None;
         }
         let text = folded(start, rest);
@@ -339,6 +406,21 @@ impl RawField<'_> {
         }
         let ends = "\n".repeat(rest.len());
         Some((key.to_owned(), format!("{raw_key}: {}\n{ends}", in_quotes(&text))))
+    }
+
+    /// The same for one line of a value that is a list or a mapping.
+    fn quoted_line(&self, line: usize) -> Option<(String, String)> {
+        let at = line.checked_sub(self.first).filter(|at| *at > 0)?;
+        let content = self.lines.get(at)?;
+        let (key, value) = split_key(content)?;
+        let text = value.trim();
+        if !lacks_quotes(text) {
+            return None;
+        }
+        let quoted = format!("{key}: {}\n", in_quotes(text));
+        let lines = self.lines.iter().enumerate();
+        let lines = lines.map(|(place, line)| if place == at { quoted.as_str() } else { line });
+        Some((key.trim_start_matches([' ', '-']).to_owned(), lines.collect()))
     }
 }
 
@@ -544,6 +626,9 @@ mod tests {
                 ("description : Use when: X", "Use when: X"),
                 ("\"description\": Use when: X", "Use when: X"),
                 ("description:\tUse when: X", "Use when: X"),
+                ("description:\tUse it", "Use it"),
+                ("name:\tx\ndescription: Use it", "Use it"),
+                ("tags:\t[a, b]\ndescription:\t|\n  Use\n  it\n", "Use\nit\n"),
                 ("description: \"Quick\" fix: do it", "\"Quick\" fix: do it"),
                 ("description: [Beta] Does X: Y", "[Beta] Does X: Y"),
                 ("description: {x} Does", "{x} Does"),
@@ -556,6 +641,7 @@ mod tests {
                 ("description: Use when:\n- a\n- b\nname: x", "Use when: - a - b"),
                 ("größe x.y: a: b\ndescription: fine", "fine"),
                 ("a: b: c\ndescription: d: e\nf: g: h", "d: e"),
+                ("metadata:\n  note: Use: it\ndescription: fine", "fine"),
             ];
             for (yaml, wanted) in texts {
                 assert_eq!(read(yaml).as_deref(), Some(wanted), "{yaml:?}");
@@ -569,9 +655,6 @@ mod tests {
                 "description: [never closed",
                 "description: |\n  a\n b\n",
                 "# description: a: b",
-                "description:\tUse it",
-                "metadata:\n  note: Use: it\ndescription: fine",
-                "description:\n  Use when: asked",
                 // The anchor is no part of the text, whose end is not where its line ends.
                 "description: &a 'b\nname: c'",
                 // Another key, with a tab that does not belong there.
@@ -592,6 +675,13 @@ mod tests {
                 "name: foo # see: docs\ndescription: \"Use when: X\"\nmetadata: \n  author: me\n";
             assert_eq!(repaired.yaml, wanted);
             assert_eq!(quote_near(&repaired.yaml, 2), None);
+        }
+
+        #[test]
+        fn a_mapping_where_a_text_belongs_can_be_quoted() {
+            let repaired = quote_field("description:\n  Use when: asked\n", "description").unwrap();
+            assert_eq!(repaired.yaml, "description: \"Use when: asked\"\n\n");
+            assert_eq!(quote_field("description: x\n", "other"), None);
         }
     }
 }
