@@ -15,6 +15,7 @@ use std::sync::Arc;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ripkit::shell::served::entries_named;
 use ripkit::shell::tree::{IgnoreChoice, ShellRules, TreeGlobs, TreeSink, TreeWalk};
 use ripkit::{Call, Error, ErrorCode, Incomplete, Workspace};
 
@@ -22,6 +23,7 @@ use self::filter::{Filter, Owner, SizeLimit};
 use self::look::Look;
 use super::call::{exit, incomplete_status, run_interruptible};
 use super::flags::{CAN_RUN_COMMANDS, NO_COMMANDS, global_excludes, named_root, user_directory};
+use super::index::served_places;
 use super::own_line::Typed;
 use super::{help, print};
 
@@ -330,6 +332,10 @@ fn find(matches: &ArgMatches) -> Result<u8, Error> {
         for (root, shown) in &roots.list {
             let wants = |sink: &mut Output| sink.left != Some(0) && !sink.is_broken;
             let Some(taken) = sink.take_if(wants) else { break };
+            let mut walk = walk.clone();
+            let named = visitor.filter.names().filter(|_| !walk.rules.follow);
+            let only = named.and_then(|names| entries_named(&served_places(), root, names));
+            walk.rules.only = only.map(Arc::new);
             let walked = walk.run(root, shown.clone(), call, visitor.clone(), taken)?;
             (sink, incomplete) = (Some(walked.0), walked.1);
             if incomplete.is_some() {

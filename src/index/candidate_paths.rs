@@ -1,8 +1,9 @@
-//! The paths of the files that may have a match, for a program that walks the tree by rules of its own.
+//! The paths of what may be looked for, for a program that walks the tree by rules of its own.
 
 use std::io;
 use std::sync::Arc;
 
+use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::index::file_table::{Candidates, Excluded};
@@ -13,11 +14,11 @@ use crate::index::tree_index::TreeIndex;
 use crate::walk::{OpenDir, VERSION_CONTROL};
 use ripkit_fs::os::{Kind, Stat};
 
-/// What of a tree may have a match.
+/// What of a tree may be looked for.
 #[derive(Debug, Default)]
 pub(crate) struct CandidatePaths {
-    /// Paths of files, and of directories with a `/` behind them, of which nothing is known, so that everything
-    /// below may match; each with NUL after it. None if they are too many.
+    /// Paths, and those of directories of which nothing is known with a `/` behind them, since everything below may
+    /// be looked for; each with NUL after it. None if they are too many.
     pub(crate) paths: Option<Vec<u8>>,
     /// Whether something would be indexed if it were searched.
     pub(crate) has_unknown: bool,
@@ -28,18 +29,44 @@ pub(crate) struct CandidatePaths {
 pub(crate) struct CandidateQuery {
     /// The directory that is searched, by its path from the root of the index: empty, or with `/` at its end.
     pub(crate) below: Vec<u8>,
-    pub(crate) filter: FilterQuery,
-    /// Whether files with NUL bytes are searched.
-    pub(crate) binary: bool,
+    pub(crate) sought: Sought,
+}
+
+/// How many patterns of names are looked at; what matches all of them matches the first, too.
+const MAX_PATTERNS: usize = 8;
+
+/// What is looked for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Sought {
+    /// Files whose text may match.
+    Text {
+        filter: FilterQuery,
+        /// Whether files with NUL bytes are searched.
+        binary: bool,
+    },
+    /// Entries whose name matches all of these regular expressions.
+    Names(Vec<String>),
 }
 
 /// Looks at all that is known of the directory, also at what ignore rules leave out of searches.
 pub(super) fn find(tree: &TreeIndex, query: &CandidateQuery, max_bytes: usize) -> CandidatePaths {
     let view = tree.begin();
-    let candidates = tree.files().candidates(Some(&query.filter), view.generation(), &|| true);
-    let skips_binary = !query.binary;
-    let mut finder =
-        Finder { view, candidates, skips_binary, found: Vec::new(), has_unknown: false };
+    let test = match &query.sought {
+        Sought::Text { filter, binary } => {
+            let generation = view.generation();
+            let candidates = tree.files().candidates(Some(filter), generation, &|| true);
+            EntryTest::Text { candidates, skips_binary: !binary }
+        }
+        Sought::Names(patterns) => {
+            let patterns = patterns.iter().take(MAX_PATTERNS).map(|pattern| Regex::new(pattern));
+            match patterns.collect() {
+                Ok(patterns) => EntryTest::Names(patterns),
+                // The same as if all were found.
+                Err(_) => return CandidatePaths::default(),
+            }
+        }
+    };
+    let mut finder = Finder { view, test, found: Vec::new(), has_unknown: false };
     // The root is the directory that the workspace holds open, wherever it is now.
     let mut ahead: Vec<(Arc<[u8]>, bool)> = vec![([].into(), true)];
     while let Some((prefix, is_in_place)) = ahead.pop() {
@@ -55,10 +82,14 @@ pub(super) fn find(tree: &TreeIndex, query: &CandidateQuery, max_bytes: usize) -
     CandidatePaths { paths: Some(finder.found), has_unknown: finder.has_unknown }
 }
 
+enum EntryTest {
+    Text { candidates: Candidates, skips_binary: bool },
+    Names(Vec<Regex>),
+}
+
 struct Finder {
     view: IndexView,
-    candidates: Candidates,
-    skips_binary: bool,
+    test: EntryTest,
     found: Vec<u8>,
     has_unknown: bool,
 }
@@ -70,8 +101,8 @@ impl Finder {
         self.found.push(0);
     }
 
-    /// Takes the files of a directory that lies where it was, if it is in place, unless they are not wanted, and adds
-    /// the directories in it to `ahead`.
+    /// Takes what is sought in a directory that lies where it was, if it is in place, unless nothing there is wanted,
+    /// and adds the directories in it to `ahead`.
     fn enter(
         &mut self,
         (prefix, is_in_place): (&Arc<[u8]>, bool),
@@ -89,30 +120,36 @@ impl Finder {
         let listing = dir.listing();
         for index in 0..listing.len() {
             let (name, kind) = listing.get(index).expect("the index is below the length");
-            match kind {
-                Kind::Directory => {
-                    let below: Arc<[u8]> = [prefix, name, b"/"].concat().into();
-                    ahead.push((below, is_unchanged));
-                }
-                Kind::File if is_wanted => {
-                    let excluded = listing.file(index).and_then(|file| {
-                        let stat = || self.stat(&mut open, &dir, name);
-                        let files = self.view.cache().files();
-                        files.exclude(file, &self.candidates, self.view.generation(), stat)
-                    });
-                    let is_left_out = match excluded {
-                        None => false,
-                        Some(Excluded::Text(_)) => true,
-                        Some(Excluded::Binary) => self.skips_binary,
-                    };
-                    if !is_left_out {
-                        let is_known = |file| self.view.cache().files().knows(file);
-                        self.has_unknown |= !listing.file(index).is_some_and(is_known);
-                        self.note(prefix, name);
+            if kind == Kind::Directory {
+                let below: Arc<[u8]> = [prefix, name, b"/"].concat().into();
+                ahead.push((below, is_unchanged));
+            }
+            let is_sought = is_wanted
+                && match &self.test {
+                    EntryTest::Names(patterns) => {
+                        patterns.iter().all(|pattern| pattern.is_match(name))
                     }
-                }
-                // A search does not follow links that it meets.
-                Kind::File | Kind::Link | Kind::Special => {}
+                    // A search does not follow links that it meets.
+                    EntryTest::Text { .. } if kind != Kind::File => false,
+                    EntryTest::Text { candidates, skips_binary } => {
+                        let files = self.view.cache().files();
+                        let file = listing.file(index);
+                        let excluded = file.and_then(|file| {
+                            let stat = || self.stat(&mut open, &dir, name);
+                            files.exclude(file, candidates, self.view.generation(), stat)
+                        });
+                        let may_match = match excluded {
+                            None => true,
+                            Some(Excluded::Text(_)) => false,
+                            Some(Excluded::Binary) => !skips_binary,
+                        };
+                        self.has_unknown |=
+                            may_match && !file.is_some_and(|file| files.knows(file));
+                        may_match
+                    }
+                };
+            if is_sought {
+                self.note(prefix, name);
             }
         }
     }

@@ -51,7 +51,7 @@ use crate::context::{Call, Cancel, Incomplete};
 use crate::error::Error;
 use crate::index::background::BackgroundState;
 #[cfg(feature = "cli")]
-pub(crate) use crate::index::candidate_paths::{CandidatePaths, CandidateQuery};
+pub(crate) use crate::index::candidate_paths::{CandidatePaths, CandidateQuery, Sought};
 pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE};
 pub(crate) use crate::index::file_table::{Excluded, WHOLE};
 use crate::index::indexer::ScanMode;
@@ -199,7 +199,7 @@ impl Index {
         Ok(workspace.root_handle().stat(b".")?.identity)
     }
 
-    /// What may have a match, in at most about `max_bytes` of paths; starts background indexing of what is not known.
+    /// What may be looked for, in at most about `max_bytes` of paths; starts background indexing of what is not known.
     #[cfg(feature = "cli")]
     pub(crate) fn candidate_paths(
         &self,

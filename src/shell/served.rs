@@ -1,7 +1,8 @@
 //! A watched index that one process serves to the searches of others, over a socket of this user.
 //!
-//! A search sends what its patterns ask of signatures, and gets the paths that may match. It walks to those by
-//! its own rules and searches them itself, so its output is the same as without an index.
+//! A search sends what its patterns ask of signatures, and `find` its patterns of names; both get the paths that may
+//! match. They walk to those by their own rules, and look at them themselves, so that their output is the same as
+//! without an index.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,8 +14,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorCode};
-use crate::index::{CandidatePaths, CandidateQuery, FORMAT, FilterQuery, Index};
-use crate::walk::PathSet;
+use crate::index::{CandidatePaths, CandidateQuery, FORMAT, FilterQuery, Index, Sought};
+pub use crate::walk::PathSet;
 use ripkit_fs::Workspace;
 use ripkit_fs::os::Identity;
 use ripkit_fs::os::local_socket::{Connection, Listener, mount_namespace};
@@ -145,12 +146,28 @@ fn answer(index: &Index, connection: &mut Connection) -> io::Result<()> {
 /// What of a directory may match, by paths below it, according to an index of it or of a directory above, whose
 /// socket lies in one of `places`; none if no such index answers. `binary` says whether files with NUL bytes are
 /// searched.
-pub(super) fn ask(
+pub(super) fn files_that_may_match(
     places: &[PathBuf],
     directory: &Path,
-    (filter, binary): (&FilterQuery, bool),
+    filter: &FilterQuery,
+    binary: bool,
 ) -> Option<PathSet> {
+    ask(places, directory, &Sought::Text { filter: filter.clone(), binary })
+}
+
+/// The same for entries whose names match all of these regular expressions.
+pub fn entries_named(
+    places: &[PathBuf],
+    directory: &Path,
+    patterns: Vec<String>,
+) -> Option<PathSet> {
+    ask(places, directory, &Sought::Names(patterns))
+}
+
+fn ask(places: &[PathBuf], directory: &Path, sought: &Sought) -> Option<PathSet> {
     let deadline = Instant::now() + MAX_WAIT;
+    let directory = Workspace::open(directory).ok()?;
+    let directory = directory.root();
     let mut connected = directory.ancestors().filter_map(|root| {
         connect(places, &socket_name(root), deadline).map(|connection| (root, connection))
     });
@@ -160,7 +177,7 @@ pub(super) fn ask(
         if !below.is_empty() {
             below.push(b'/');
         }
-        let query = CandidateQuery { below, filter: filter.clone(), binary };
+        let query = CandidateQuery { below, sought: sought.clone() };
         ask_one(connection, root, query).ok()?
     })
 }

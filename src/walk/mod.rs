@@ -59,7 +59,7 @@ pub(crate) use crate::walk::list::OutputBudget;
 pub(crate) use crate::walk::memory_budget::{MemoryBudget, Reservation};
 pub(crate) use crate::walk::parallel::Walk;
 #[cfg(feature = "cli")]
-pub(crate) use crate::walk::path_set::PathSet;
+pub use crate::walk::path_set::PathSet;
 pub(crate) use crate::walk::roots::{
     DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
     WalkRoot, WalkRoots,

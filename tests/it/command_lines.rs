@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use tempfile::TempDir;
 
 use crate::harness::{has_program, memory_dir, rounds};
-#[cfg(all(target_os = "linux", feature = "watch"))]
+#[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
 use crate::served::ServedIndex;
 
 /// The lines that name what our program does not do.
@@ -182,7 +182,7 @@ fn lines_typed_for_rg_print_what_rg_prints() {
     compare(&chosen, root.path());
 }
 
-#[cfg(all(target_os = "linux", feature = "watch"))]
+#[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
 #[test]
 fn lines_typed_for_rg_print_the_same_beside_an_index_that_is_served() {
     let root = project();

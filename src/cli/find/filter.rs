@@ -51,6 +51,8 @@ impl TreeVisitor for Visitor {
 pub(super) struct Filter {
     /// All have to match.
     patterns: Vec<Regex>,
+    /// The same as texts with their options.
+    named: Vec<String>,
     /// The current directory, ending in `/`, if whole paths are matched.
     base: Option<Vec<u8>>,
     extensions: Option<RegexSet>,
@@ -75,7 +77,7 @@ impl Filter {
             return Err(Error::new(ErrorCode::InvalidPattern, message).with_hint(hint));
         }
         let regexes = patterns.iter().map(|pattern| as_regex(pattern, matches));
-        let regexes: Vec<String> = regexes.collect::<Result<_, _>>()?;
+        let mut regexes: Vec<String> = regexes.collect::<Result<_, _>>()?;
         let has = |test: fn(&Hir) -> bool| {
             regexes.iter().any(|regex| parsed(regex).is_some_and(|hir| test(&hir)))
         };
@@ -113,13 +115,17 @@ impl Filter {
             );
         }
         let depth = |id: &str| matches.get_one::<usize>(id).copied();
+        // An empty one matches everything.
+        regexes.retain(|regex| !regex.is_empty());
+        let options = if case_sensitive { "(?s)" } else { "(?si)" };
+        let mut named: Vec<String> =
+            regexes.iter().map(|regex| [options, regex].concat()).collect();
+        if !extensions.is_empty() {
+            named.push(format!("(?i){}", extensions.patterns().join("|")));
+        }
         Ok(Filter {
-            // An empty one matches everything.
-            patterns: regexes
-                .iter()
-                .filter(|regex| !regex.is_empty())
-                .map(compile)
-                .collect::<Result<_, _>>()?,
+            named,
+            patterns: regexes.iter().map(compile).collect::<Result<_, _>>()?,
             base,
             extensions: (!extensions.is_empty()).then_some(extensions),
             types: matches.contains_id("type").then(|| Types::new(texts("type"))),
@@ -129,6 +135,11 @@ impl Filter {
             min_depth: depth("min-depth").or(depth("exact-depth")),
             follows: matches.get_flag("follow"),
         })
+    }
+
+    /// Regular expressions that the name of each entry matches that is found; none if all may be found.
+    pub(super) fn names(&self) -> Option<Vec<String>> {
+        (self.base.is_none() && !self.named.is_empty()).then(|| self.named.clone())
     }
 
     fn matches(&self, entry: &TreeEntry<'_>) -> bool {

@@ -217,8 +217,7 @@ impl Files<'_> {
         let shown: Arc<[u8]> = if query.is_implicit { [].into() } else { walked.clone().into() };
         let binary = query.binary != Binary::Auto;
         let only = filter.and_then(|filter| {
-            let directory = Workspace::open(root).ok()?;
-            served::ask(&self.host.served, directory.root(), (filter, binary))
+            served::files_that_may_match(&self.host.served, root, filter, binary)
         });
         if only.as_ref().is_some_and(PathSet::is_empty) {
             return ControlFlow::Continue(());
