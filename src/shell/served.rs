@@ -90,7 +90,12 @@ impl IndexServer {
         }
         let none = Err(io::Error::other("neither XDG_RUNTIME_DIR, XDG_STATE_HOME nor HOME is set"));
         let bind = |failed: io::Result<Listener>, place: &PathBuf| {
-            failed.or_else(|_| Listener::bind(place, &name))
+            failed.or_else(|_| {
+                Listener::bind(place, &name).map_err(|reason| {
+                    let message = format!("no socket in {}: {reason}", place.display());
+                    io::Error::new(reason.kind(), message)
+                })
+            })
         };
         let listener = places.iter().fold(none, bind).map(Arc::new);
         let served = listener.and_then(|listener| {

@@ -270,7 +270,7 @@ fn one_index_of_a_root_is_served_and_only_to_its_user() {
     fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).expect("permissions");
     assert_eq!(
         refused(state.path()),
-        "ripkit: cannot serve the index of ROOT: others may enter PLACE\n"
+        "ripkit: cannot serve the index of ROOT: no socket in PLACE: other users may enter it\n"
     );
     fs::set_permissions(&place, fs::Permissions::from_mode(0o700)).expect("permissions");
     let server = ServedIndex::start(root.path(), state.path());

@@ -39,7 +39,7 @@ impl Listener {
     pub fn bind(directory: &Path, name: &str) -> io::Result<Listener> {
         fs::DirBuilder::new().recursive(true).mode(OWN).create(directory)?;
         if fs::metadata(directory)?.mode() & 0o777 & !OWN != 0 {
-            let message = format!("others may enter {}", directory.display());
+            let message = "other users may enter it";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         let path = directory.join(name);
