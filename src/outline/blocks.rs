@@ -130,8 +130,10 @@ pub(crate) fn named<'d, 'a>(all: &'d [Definition<'a>], name: &str) -> Vec<&'d De
 
 /// The innermost definition that an outline shows and that begins above the line with this number.
 pub(crate) fn around<'d, 'a>(all: &'d [Definition<'a>], number: u64) -> Option<&'d Definition<'a>> {
-    let above = all.partition_point(|found| found.first < number);
-    all[..above].iter().rev().find(|found| !found.is_value() && number <= found.last)
+    let above = &all[..all.partition_point(|found| found.first < number)];
+    // What begins in no other definition begins after all before it have ended.
+    let outermost = above.iter().rposition(|found| found.depth == 0)?;
+    above[outermost..].iter().rev().find(|found| !found.is_value() && number <= found.last)
 }
 
 /// `A::b`, `A.b`, `A#b` and `A->b` as `A` and `b`.
@@ -533,6 +535,12 @@ impl<'a> Scan<'a, '_> {
         match self.language.ends {
             // What an `@implementation` holds has its indentation.
             Ends::Braces if self.lines[index].starts_with(b"@") => index,
+            // A line of the preprocessor ends where it is not continued, whatever follows.
+            Ends::Braces if self.language.is_c && self.lines[index].starts_with(b"#") => {
+                let goes_on = |line: &&&[u8]| line.trim_ascii_end().ends_with(b"\\");
+                let continued = self.lines[index..limit].iter().take_while(goes_on).count();
+                (index + continued).min(limit - 1)
+            }
             Ends::Braces => match self.opening(index) {
                 Some(open) => self.closing(open, columns, limit),
                 None => self.statement(index, limit),
@@ -644,7 +652,9 @@ impl SkippedText {
 
 /// A line without what follows `//`, and without blanks at its end.
 fn without_comment(line: &[u8]) -> &[u8] {
-    let end = memchr::memmem::find(line, b"//").filter(|at| *at == 0 || line[at - 1] != b':');
+    let is_mark = |at: &usize| line[at + 1..].first() == Some(&b'/');
+    let mark = memchr::memchr_iter(b'/', line).find(is_mark);
+    let end = mark.filter(|at| *at == 0 || line[at - 1] != b':');
     line[..end.unwrap_or(line.len())].trim_ascii()
 }
 

@@ -501,3 +501,22 @@ fn lines_of_java_are_in_blocks_whose_brace_stands_alone() {
 ";
     assert_eq!(enclosing("A.java", text), [Some(4), Some(12)]);
 }
+
+#[test]
+fn a_macro_ends_where_its_line_is_not_continued_and_hides_nothing_below() {
+    let text = "#define A 1
+struct foo {
+\tint a;
+};
+#define B(x) \\
+\tdo { \\
+\t\tx; \\
+\t} while (0)
+int f(void)
+{
+\treturn A;
+}
+#define LAST \\";
+    let expected = ["1-1 = A", "2-4 struct foo", "5-8 = B", "9-12 int f(void)", "13-13 = LAST"];
+    assert_eq!(outline("a.c", text), expected);
+}
