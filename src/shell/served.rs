@@ -29,6 +29,9 @@ const MAX_LINE: u64 = 1 << 20;
 /// With more bytes of paths, a search that walks the tree is about as fast.
 const MAX_PATHS: usize = 2 << 20;
 
+/// The same for names, which cost a walk less than texts.
+const MAX_PATHS_OF_NAMES: usize = 512 << 10;
+
 /// The same for a search, since one directory is always sent whole.
 const MAX_ANSWER: usize = 2 * MAX_PATHS;
 
@@ -139,7 +142,11 @@ fn answer(index: &Index, connection: &mut Connection) -> io::Result<()> {
         return Ok(());
     }
     let Identity { device, inode } = index.identity()?;
-    let CandidatePaths { paths, .. } = index.candidate_paths(&query, MAX_PATHS);
+    let max = match query.sought {
+        Sought::Text { .. } => MAX_PATHS,
+        Sought::Names(_) => MAX_PATHS_OF_NAMES,
+    };
+    let CandidatePaths { paths, .. } = index.candidate_paths(&query, max);
     let length = paths.as_ref().map(Vec::len);
     let header = Header { device, inode, mounts: mount_namespace()?, length };
     let mut sent = line_of(&header)?;
