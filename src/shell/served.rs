@@ -128,9 +128,17 @@ impl Drop for IndexServer {
 
 /// Answers questions to the index, one at a time, until the listener is closed or fails.
 fn serve(index: &Index, listener: &Listener) {
-    while let Ok(mut connection) = listener.accept() {
-        // Whoever asks for nonsense, or leaves, gets no answer.
-        let _ = catch_unwind(AssertUnwindSafe(|| answer(index, &mut connection)));
+    loop {
+        match listener.accept() {
+            // Whoever asks for nonsense, or leaves, gets no answer.
+            Ok(mut connection) => {
+                let _ = catch_unwind(AssertUnwindSafe(|| answer(index, &mut connection)));
+            }
+            // It is closed.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
+            // Each search would wait for an answer.
+            Err(_) => return listener.close(),
+        }
     }
 }
 

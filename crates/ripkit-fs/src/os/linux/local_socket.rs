@@ -49,7 +49,7 @@ impl Listener {
         Ok(Listener { listener, path })
     }
 
-    /// Waits for the next connection of a process of this user; an error once it is closed.
+    /// Waits for the next connection of a process of this user; `InvalidInput` once it is closed.
     pub fn accept(&self) -> io::Result<Connection> {
         loop {
             let (stream, _) = match self.listener.accept() {
