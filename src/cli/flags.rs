@@ -231,6 +231,12 @@ pub(super) fn user_directory(variable: &str, below: &str) -> Option<PathBuf> {
     named.or_else(|| Some(home()?.join(below)))
 }
 
+/// Where what outlasts the program is kept: `$XDG_STATE_HOME/ripkit`, else `~/.local/state/ripkit`; none if neither
+/// variable is set.
+pub(super) fn state_directory() -> Option<PathBuf> {
+    Some(user_directory("XDG_STATE_HOME", ".local/state")?.join("ripkit"))
+}
+
 /// Whether it is safe to look up the home directory.
 ///
 /// Without `HOME` the standard library asks the name service. A statically linked glibc program

@@ -9,7 +9,7 @@ use ripkit::shell::served::IndexServer;
 use ripkit::{Answer, Call, Error, ErrorCode, Index, IndexOptions, IndexStatus, Toolkit};
 
 use super::call::{exit, exit_status, incomplete_status, run_interruptible};
-use super::flags::{GlobalFlags, user_directory};
+use super::flags::{GlobalFlags, state_directory};
 use super::print;
 
 pub(super) const NAME: &str = "index";
@@ -31,8 +31,9 @@ const LONG: &str = "Keep an index of the tree, so that searches come sooner.\n\n
     adds what it learns. One directory may hold the indexes of many roots.";
 
 const SERVE_HELP: &str = "Keep an index in memory for the searches of this user, until interrupted.\n\nThe \
-    system reports each change to it. `ripkit search`, also as `rg`, asks it which files may match and opens \
-    no others; what it prints is the same. `ripkit mcp --serve-index` serves the index of an agent.";
+    system reports each change to it. `ripkit search` and `ripkit find`, also as `rg` and `fd`, ask it where \
+    something may match and look nowhere else; what they print is the same. `ripkit mcp --serve-index` serves \
+    the index of an agent.";
 
 pub(super) fn command() -> Command {
     let build = Command::new(BUILD).about("Learn what is new or changed in the tree, and store it");
@@ -106,8 +107,8 @@ pub(super) fn for_server(matches: &ArgMatches) -> Option<IndexOptions> {
 pub(super) fn served_places() -> Vec<PathBuf> {
     let session = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let session = session.filter(|path| path.is_absolute());
-    let state = user_directory("XDG_STATE_HOME", ".local/state");
-    session.into_iter().chain(state).map(|place| place.join("ripkit")).collect()
+    let session = session.map(|place| place.join("ripkit"));
+    session.into_iter().chain(state_directory()).collect()
 }
 
 /// Whether the option is given.

@@ -7,7 +7,7 @@ use ripkit::workspace::ChangeLog;
 use ripkit::{Answer, Call, Error, ErrorCode, Syntax, json};
 
 use super::call::{exit_status, run_interruptible};
-use super::flags::{GlobalFlags, user_directory};
+use super::flags::{GlobalFlags, state_directory};
 use super::print;
 
 pub(super) const NAME: &str = "undo";
@@ -75,9 +75,7 @@ fn run_action(matches: &ArgMatches, globals: &GlobalFlags) -> Result<Answer, Err
     Ok(run_interruptible(Call::default(), |call| tools.call(name, args, call)))
 }
 
-/// The log of changes of this user: `$XDG_STATE_HOME/ripkit`, else `~/.local/state/ripkit`; none if neither
-/// variable is set.
+/// The log of changes of this user; none if there is no directory for it.
 pub(super) fn log() -> Option<ChangeLog> {
-    let state = user_directory("XDG_STATE_HOME", ".local/state")?;
-    Some(ChangeLog::stored_in(state.join("ripkit")))
+    state_directory().map(ChangeLog::stored_in)
 }

@@ -111,7 +111,7 @@ pub(super) fn indentation(line: &[u8]) -> Option<(usize, &[u8])> {
             b' ' => columns += 1,
             b'\t' => columns += TAB - columns % TAB,
             b'\r' | b'\x0c' => {}
-            _ => return Some((columns, line.get(index..)?.trim_ascii_end())),
+            _ => return Some((columns, line[index..].trim_ascii_end())),
         }
     }
     None
@@ -128,7 +128,7 @@ pub(super) fn is_passed_over(code: &[u8]) -> bool {
 pub(super) fn word(code: &[u8]) -> &[u8] {
     let is_end = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
     let end = code.iter().position(is_end).unwrap_or(code.len());
-    code.get(..end).unwrap_or(code)
+    &code[..end]
 }
 
 pub(super) fn contains(words: &[&str], word: &[u8]) -> bool {
@@ -139,14 +139,14 @@ pub(super) fn contains(words: &[&str], word: &[u8]) -> bool {
 pub(super) fn after_modifiers(code: &[u8]) -> &[u8] {
     let mut rest = code;
     while contains(&MODIFIERS, word(rest)) {
-        rest = rest.get(word(rest).len()..).unwrap_or_default();
+        rest = &rest[word(rest).len()..];
         // `pub(crate)`, `extern "C"`.
         for (open, close) in [(b'(', b')'), (b'"', b'"')] {
             let inner = rest.trim_ascii_start().strip_prefix(&[open]);
             if let Some(inner) = inner.filter(|_| open == b'"' || rest.starts_with(b"("))
                 && let Some(end) = memchr::memchr(close, inner)
             {
-                rest = inner.get(end + 1..).unwrap_or_default();
+                rest = &inner[end + 1..];
             }
         }
         rest = rest.trim_ascii_start();
@@ -156,9 +156,8 @@ pub(super) fn after_modifiers(code: &[u8]) -> &[u8] {
 
 /// Whether a line has a name before its first parenthesis and only a type before that.
 pub(super) fn is_method(code: &[u8]) -> bool {
-    let Some(head) = memchr::memchr(b'(', code).and_then(|end| code.get(..end)) else {
-        return false;
-    };
+    let Some(end) = memchr::memchr(b'(', code) else { return false };
+    let head = &code[..end];
     let is_type = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$#~ <>:,*&[]?".contains(byte);
     let ends_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_$>".contains(byte);
     head.iter().all(is_type) && head.last().is_some_and(ends_name)

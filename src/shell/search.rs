@@ -627,7 +627,6 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
     }
     let output = OrderedOutput::new(output, query.file_separator(), query.look.by_line);
     let has_stats = query.has_stats();
-    let is_served = !host.served.is_empty();
     let threads = host.threads.max(1);
     let shared = Arc::new(Shared {
         query,
@@ -639,11 +638,10 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
         has_searched: AtomicBool::new(false),
         threads,
     });
-    search(&shared);
+    let files = Files::new(&shared.query, &shared.host, 0);
+    search(&shared, &files);
     let has_searched = shared.has_searched.load(Ordering::Relaxed);
-    let without_index = Host { served: Vec::new(), ..shared.host.clone() };
-    let files = Files { query: &shared.query, host: &without_index, threads: 0 };
-    if shared.query.is_implicit && !has_searched && !(is_served && files.exist()) {
+    if shared.query.is_implicit && !has_searched && !files.left_files_out() {
         let message = "No files were searched: ignore rules or filters left out all of them.";
         shared.host.reporter.fail(message);
     }
@@ -656,8 +654,7 @@ pub fn run(query: Query, host: Host, output: Box<dyn Write + Send>) -> Result<bo
 }
 
 /// Searches all files, each job by one thread.
-fn search(shared: &Arc<Shared>) {
-    let files = Files { query: &shared.query, host: &shared.host, threads: 0 };
+fn search(shared: &Arc<Shared>, files: &Files<'_>) {
     let mut numbers = 0..;
     let mut number = move || numbers.next().expect("there are more numbers than files");
     if shared.query.is_one_file || shared.threads == 1 {
@@ -713,7 +710,7 @@ fn list(query: &Query, host: &Host, mut output: Box<dyn Write + Send>) -> io::Re
     let mut has_files = false;
     thread::scope(|scope| {
         scope.spawn(move || {
-            let files = Files { query, host, threads: host.threads };
+            let files = Files::new(query, host, host.threads);
             files.visit(move |job| match send.send(job) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),

@@ -32,7 +32,7 @@ const MAX_PATHS: usize = 2 << 20;
 /// The same for names, which cost a walk less than texts.
 const MAX_PATHS_OF_NAMES: usize = 512 << 10;
 
-/// The same for a search, since one directory is always sent whole.
+/// The most bytes of paths that a search takes: more than are sent, since what lies in one directory is not divided.
 const MAX_ANSWER: usize = 2 * MAX_PATHS;
 
 /// How long a search waits for an answer, before it goes on without one.
@@ -130,7 +130,7 @@ impl Drop for IndexServer {
 fn serve(index: &Index, listener: &Listener) {
     loop {
         match listener.accept() {
-            // Whoever asks for nonsense, or leaves, gets no answer.
+            // What fails, or panics, is one question: whoever asked it searches without an index.
             Ok(mut connection) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| answer(index, &mut connection)));
             }
@@ -158,7 +158,9 @@ fn answer(index: &Index, connection: &mut Connection) -> io::Result<()> {
     let length = paths.as_ref().map(Vec::len);
     let header = Header { device, inode, mounts: mount_namespace()?, length };
     let mut sent = line_of(&header)?;
-    sent.extend(paths.unwrap_or_default());
+    if let Some(paths) = paths {
+        sent.extend(paths);
+    }
     connection.limit(Instant::now() + MAX_TRANSFER);
     connection.write_all(&sent)
 }

@@ -417,3 +417,19 @@ fn binary_files_and_texts_with_marks_are_printed_as_without_an_index() {
     let _server = ServedIndex::start(root.path(), state.path());
     assert_eq!(searches(state.path()), plain);
 }
+
+#[test]
+fn where_no_file_is_searched_this_is_said_beside_a_served_index_and_without() {
+    let (root, state) = (tree(), memory_dir());
+    let said = "ripkit: No files were searched: ignore rules or filters left out all of them.\n";
+    let forms: [(&[&str], &str); 3] = [
+        (&["nothing"], ""),
+        (&["nothing", "-g", "*.rs"], said),
+        (&["nothing", "--max-filesize", "1"], said),
+    ];
+    let told = |state: &Path| forms.map(|(words, _)| search(root.path(), state, words).2);
+    let expected = forms.map(|(_, error)| error.to_owned());
+    assert_eq!(told(root.path()), expected);
+    let _server = ServedIndex::start(root.path(), state.path());
+    assert_eq!(told(state.path()), expected);
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::{Binary, Host, Query, SortKey};
+use super::{Binary, Host, Query, Reporter, SortKey};
 use crate::context::Call;
 use crate::index::FilterQuery;
 use crate::pool::{Pool, lock};
@@ -95,16 +95,30 @@ pub(super) struct Files<'a> {
     pub(super) query: &'a Query,
     pub(super) host: &'a Host,
     /// The threads that read directories; none for the calling one.
-    pub(super) threads: usize,
+    threads: usize,
+    /// Whether an index left files out.
+    is_filtered: AtomicBool,
 }
 
-impl Files<'_> {
-    /// Whether there is any.
-    pub(super) fn exist(&self) -> bool {
+impl<'a> Files<'a> {
+    /// The files of a search, whose directories so many threads read; none for the calling one.
+    pub(super) fn new(query: &'a Query, host: &'a Host, threads: usize) -> Files<'a> {
+        Files { query, host, threads, is_filtered: AtomicBool::new(false) }
+    }
+
+    /// Whether an index left out files that would have been searched without it, as far as visits went.
+    pub(super) fn left_files_out(&self) -> bool {
+        self.is_filtered.load(Ordering::Relaxed) && Files::exist(self.query, self.host)
+    }
+
+    /// Whether there are any, which no index is asked for. What is wrong was reported before.
+    fn exist(query: &Query, host: &Host) -> bool {
+        let reporter = Arc::new(Reporter::new(|_| {}));
+        let host = Host { served: Vec::new(), reporter, ..host.clone() };
         let found = Arc::new(AtomicBool::new(false));
-        let seen = found.clone();
-        let _ = self.walk(move |job: Job| {
-            let has_files = !job.shown_paths().is_empty();
+        let (seen, max) = (found.clone(), query.max_filesize);
+        let _ = Files::new(query, &host, 0).walk(move |job: Job| {
+            let has_files = !job.wanted_paths(max).is_empty();
             seen.fetch_or(has_files, Ordering::Relaxed);
             if has_files { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -219,6 +233,7 @@ impl Files<'_> {
         let only = filter.and_then(|filter| {
             served::files_that_may_match(&self.host.served, root, filter, binary)
         });
+        self.is_filtered.fetch_or(only.is_some(), Ordering::Relaxed);
         if only.as_ref().is_some_and(PathSet::is_empty) {
             return ControlFlow::Continue(());
         }
