@@ -58,7 +58,6 @@ pub struct CommandPolicy {
     file: Option<OutputFile>,
     keep_background: bool,
     check: Option<Check>,
-    #[cfg(target_os = "linux")]
     control_groups: Option<PathBuf>,
 }
 
@@ -105,7 +104,6 @@ impl Default for CommandPolicy {
             }),
             keep_background: false,
             check: None,
-            #[cfg(target_os = "linux")]
             control_groups: None,
         }
     }

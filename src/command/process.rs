@@ -1,8 +1,6 @@
 //! Starting a program and waiting for its end. Only this module uses `std::process`.
 
-#[cfg(target_os = "linux")]
 mod control_group;
-#[cfg(target_os = "linux")]
 mod descendants;
 
 use std::ffi::{OsStr, OsString};
@@ -19,13 +17,9 @@ use rustix::io::{Errno, FdFlags};
 pub(crate) use rustix::process::Signal;
 use rustix::process::{Pid, Resource, WaitId, WaitIdOptions};
 
-#[cfg(target_os = "linux")]
 pub(crate) use control_group::ControlGroup;
-#[cfg(target_os = "linux")]
 pub(crate) use descendants::{Descendant, descendants};
 use ripkit_fs::os::{Dir, split_at_count};
-#[cfg(not(target_os = "linux"))]
-pub(crate) use unsupported::{Descendant, descendants};
 
 /// How long to wait for a killed process to end.
 const REAP_TIMEOUT: Duration = Duration::from_millis(100);
@@ -220,6 +214,14 @@ fn open_pidfd(_: Pid) -> Option<OwnedFd> {
     None
 }
 
+#[cfg(target_os = "linux")]
+use rustix::process::pidfd_send_signal;
+
+#[cfg(not(target_os = "linux"))]
+fn pidfd_send_signal(_: &OwnedFd, _: Signal) -> rustix::io::Result<()> {
+    unreachable!("this system gives no handles of processes")
+}
+
 /// Sets what the new process does between fork and exec.
 #[expect(unsafe_code, reason = "std has no safe way to run code between fork and exec")]
 fn prepare(command: &mut Command, directory: Dir, entrance: Option<OwnedFd>) {
@@ -304,36 +306,6 @@ pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
         (Signal::SYS, "SIGSYS"),
     ];
     names.iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| *name)
-}
-
-/// Systems on which the processes that a command started cannot be found.
-#[cfg(not(target_os = "linux"))]
-mod unsupported {
-    /// A process that belongs to a command.
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Descendant {
-        /// Its process ID.
-        pub(crate) id: i32,
-    }
-
-    /// Always empty.
-    pub(crate) fn descendants(
-        _leader: i32,
-        _mark: &[u8],
-        _known: &[Descendant],
-    ) -> Vec<Descendant> {
-        Vec::new()
-    }
-
-    impl Descendant {
-        pub(crate) fn is_in_group(&self, _: i32) -> bool {
-            false
-        }
-
-        pub(crate) fn signal(&self, _: rustix::process::Signal) -> bool {
-            false
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::CommandPolicy;
-#[cfg(target_os = "linux")]
-use super::process::ControlGroup;
-use super::process::{Descendant, Process, Signal, descendants};
+use super::process::{ControlGroup, Descendant, Process, Signal, descendants};
 use crate::error::Error;
 use ripkit_fs::IoResultExt;
 
@@ -46,7 +45,6 @@ impl Marker {
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     marker: Marker,
-    #[cfg(target_os = "linux")]
     group: Option<ControlGroup>,
 }
 
@@ -57,15 +55,12 @@ impl ProcessTree {
     /// Failures to create the control group, if the policy has one.
     pub(super) fn new(policy: &CommandPolicy) -> Result<ProcessTree, Error> {
         let marker = Marker::new();
-        #[cfg(target_os = "linux")]
-        let group = control_group(policy, &marker)?;
-        #[cfg(not(target_os = "linux"))]
-        let _ = policy;
-        Ok(ProcessTree {
-            marker,
-            #[cfg(target_os = "linux")]
-            group,
-        })
+        let make = |directory: &PathBuf| {
+            let made = ControlGroup::make(directory, &format!("ripkit-{}", marker.0));
+            made.context("make a control group in", &directory.to_string_lossy())
+        };
+        let group = policy.control_groups.as_ref().map(make).transpose()?;
+        Ok(ProcessTree { marker, group })
     }
 
     /// The variable that its processes have in their environment.
@@ -74,19 +69,12 @@ impl ProcessTree {
     }
 
     /// The file by which a process enters the control group, if there is one.
-    #[cfg(target_os = "linux")]
     pub(super) fn entrance(&self) -> Result<Option<OwnedFd>, Error> {
         self.group
             .as_ref()
             .map(ControlGroup::entrance)
             .transpose()
             .context("open", "the control group")
-    }
-
-    /// There are no control groups.
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn entrance(&self) -> Result<Option<OwnedFd>, Error> {
-        Ok(None)
     }
 
     /// The process IDs of the living processes, in order.
@@ -130,7 +118,9 @@ impl ProcessTree {
             let refusing = known.iter().filter(|descendant| !descendant.signal(Signal::KILL));
             let refusing: BTreeSet<i32> = refusing.map(|descendant| descendant.id).collect();
             let limit = if living.is_subset(&refusing) { REFUSAL_TIMEOUT } else { END_TIMEOUT };
-            self.kill_control_group(started + limit);
+            if let Some(group) = &self.group {
+                group.kill(started + limit);
+            }
             if living.is_empty() || started.elapsed() > limit {
                 seen.remove(&process.id());
                 let count = seen.difference(&living).count() as u64;
@@ -145,33 +135,7 @@ impl ProcessTree {
     }
 
     fn pids(&self, descendants: &[Descendant]) -> BTreeSet<i32> {
-        descendants.iter().map(|descendant| descendant.id).chain(self.group_members()).collect()
+        let members = self.group.as_ref().map(ControlGroup::members).unwrap_or_default();
+        descendants.iter().map(|descendant| descendant.id).chain(members).collect()
     }
-
-    #[cfg(target_os = "linux")]
-    fn group_members(&self) -> Vec<i32> {
-        self.group.as_ref().map(ControlGroup::members).unwrap_or_default()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn group_members(&self) -> Vec<i32> {
-        Vec::new()
-    }
-
-    #[cfg(target_os = "linux")]
-    fn kill_control_group(&self, until: Instant) {
-        if let Some(group) = &self.group {
-            group.kill(until);
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn kill_control_group(&self, _: Instant) {}
-}
-
-#[cfg(target_os = "linux")]
-fn control_group(policy: &CommandPolicy, marker: &Marker) -> Result<Option<ControlGroup>, Error> {
-    let Some(directory) = &policy.control_groups else { return Ok(None) };
-    let made = ControlGroup::make(directory, format!("ripkit-{}", marker.0));
-    made.map(Some).context("make a control group in", &directory.to_string_lossy())
 }

@@ -1,15 +1,18 @@
 //! A control group for one command, which contains all processes that it starts and kills them at
 //! once.
 
-use std::io;
-use std::ops::ControlFlow;
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the files of the kernel, in a directory that the host names"
+)]
+
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use memchr::memmem;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir};
 
 /// How often to check whether the group is empty.
 const TICK: Duration = Duration::from_millis(1);
@@ -20,47 +23,34 @@ const MAX_DEPTH: usize = 16;
 /// A group below a directory that the host provides. When dropped, it is removed if it is empty.
 #[derive(Debug)]
 pub(crate) struct ControlGroup {
-    parent: OwnedFd,
-    name: String,
-    group: OwnedFd,
-    kill: OwnedFd,
+    path: PathBuf,
+    kill: File,
 }
 
 impl ControlGroup {
     /// Creates the group `name` in `directory`, a directory of a cgroup v2 file system.
-    pub(crate) fn make(directory: &Path, name: String) -> io::Result<ControlGroup> {
-        let parent = open(&CWD, directory, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        rustix::fs::mkdirat(&parent, &name, Mode::from_raw_mode(0o755))?;
-        let opened = open(&parent, &name, OFlags::RDONLY | OFlags::DIRECTORY).and_then(|group| {
-            // Before 5.14, and in other file systems, there is no such file.
-            let kill = open(&group, "cgroup.kill", OFlags::WRONLY)?;
-            Ok((group, kill))
-        });
-        match opened {
-            Ok((group, kill)) => Ok(ControlGroup { parent, name, group, kill }),
-            Err(error) => {
-                let _ = rustix::fs::unlinkat(&parent, &name, AtFlags::REMOVEDIR);
-                Err(error)
-            }
-        }
+    pub(crate) fn make(directory: &Path, name: &str) -> io::Result<ControlGroup> {
+        let path = path::absolute(directory)?.join(name);
+        fs::create_dir(&path)?;
+        // Before 5.14, and in other file systems, there is no such file.
+        let kill = File::options().write(true).open(path.join("cgroup.kill"));
+        let kill = kill.inspect_err(|_| drop(fs::remove_dir(&path)))?;
+        Ok(ControlGroup { path, kill })
     }
 
     /// Opens the `cgroup.procs` file; a process that writes `0` to it joins the group.
     pub(crate) fn entrance(&self) -> io::Result<OwnedFd> {
-        open(&self.group, "cgroup.procs", OFlags::WRONLY)
+        File::options().write(true).open(self.path.join("cgroup.procs")).map(OwnedFd::from)
     }
 
     /// The IDs of its processes, without those in nested groups.
     pub(crate) fn members(&self) -> Vec<i32> {
-        let text = self.read("cgroup.procs", 64 * 1024);
-        text.split(|byte| *byte == b'\n')
-            .filter_map(|line| str::from_utf8(line).ok()?.parse().ok())
-            .collect()
+        self.read("cgroup.procs").lines().filter_map(|line| line.parse().ok()).collect()
     }
 
     /// Whether no living process is in it or in nested groups.
     pub(crate) fn is_empty(&self) -> bool {
-        memmem::find(&self.read("cgroup.events", 4096), b"populated 0").is_some()
+        self.read("cgroup.events").contains("populated 0")
     }
 
     /// Kills all of its processes, and waits until it is empty or `until` has passed.
@@ -69,55 +59,31 @@ impl ControlGroup {
             return;
         }
         // An error is ignored: the caller reports the processes that are left.
-        let _ = rustix::io::write(&self.kill, b"1");
+        let _ = (&self.kill).write_all(b"1");
         while !self.is_empty() && Instant::now() < until {
             thread::sleep(TICK);
         }
     }
 
-    fn read(&self, file: &str, limit: usize) -> Vec<u8> {
-        let mut bytes = vec![0; limit];
-        let read = open(&self.group, file, OFlags::RDONLY)
-            .and_then(|file| Ok(rustix::io::read(file, &mut bytes)?));
-        bytes.truncate(read.unwrap_or(0));
-        bytes
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path.join(file)).unwrap_or_default()
     }
 }
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
         // The group stays if background processes were left running in it.
-        let _ = remove(&self.parent, self.name.as_bytes(), MAX_DEPTH);
+        let _ = remove(&self.path, MAX_DEPTH);
     }
-}
-
-fn open(
-    at: &impl std::os::fd::AsFd,
-    path: impl rustix::path::Arg,
-    how: OFlags,
-) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::openat(at, path, how | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Removes a group and its nested groups, bottom up.
-fn remove(parent: &OwnedFd, name: &[u8], depth: usize) -> io::Result<()> {
-    if let (Ok(group), true) = (open(parent, name, OFlags::RDONLY | OFlags::DIRECTORY), depth > 0) {
-        groups(&group, |inner| {
-            let removed = remove(&group, inner, depth - 1);
-            if removed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-    }
-    Ok(rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)?)
-}
-
-fn groups(group: &OwnedFd, mut each: impl FnMut(&[u8]) -> ControlFlow<()>) {
-    let mut buffer = vec![std::mem::MaybeUninit::uninit(); 8 * 1024];
-    let mut entries = RawDir::new(group, &mut buffer);
-    while let Some(Ok(entry)) = entries.next() {
-        let name = entry.file_name().to_bytes();
-        let is_group = entry.file_type() == FileType::Directory && name != b"." && name != b"..";
-        if is_group && each(name).is_break() {
-            break;
+fn remove(group: &Path, depth: usize) -> io::Result<()> {
+    let entries = fs::read_dir(group).into_iter().flatten().flatten();
+    for entry in entries.filter(|_| depth > 0) {
+        if entry.file_type()?.is_dir() {
+            remove(&entry.path(), depth - 1)?;
         }
     }
+    fs::remove_dir(group)
 }

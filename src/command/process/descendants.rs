@@ -1,17 +1,16 @@
 //! Finding the processes that a command started, through `/proc`.
 
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "the files of the kernel")]
+
 use std::collections::HashSet;
-use std::ffi::CStr;
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::fs::{self, File};
+use std::io::{self, Read};
 
 use memchr::{memmem, memrchr};
-use rustix::fs::{CWD, Mode, OFlags, RawDir};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, Signal};
 
-/// Bytes of an environment per read.
-const BLOCK: usize = 64 * 1024;
+use super::{open_pidfd, pidfd_send_signal};
 
 /// How much of an environment is searched, in bytes; the kernel allows less.
 const MAX_ENVIRONMENT: u64 = 8 << 20;
@@ -37,16 +36,14 @@ impl Descendant {
     /// process may not send it.
     pub(crate) fn signal(&self, signal: Signal) -> bool {
         let pid = Pid::from_raw(self.id).expect("process IDs in `/proc` are positive");
-        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-        let is_same =
-            || proc().and_then(|proc| read_stat(&proc, self.id)).is_some_and(|now| now.is(self));
+        let handle = open_pidfd(pid);
+        if !read_stat(self.id).is_some_and(|now| now.is(self)) {
+            return true;
+        }
+        // Before Linux 5.3 there is no handle.
         let sent = match handle {
-            Ok(handle) if is_same() => rustix::process::pidfd_send_signal(&handle, signal),
-            // Before Linux 5.3 there is no pidfd_open.
-            Err(Errno::NOSYS | Errno::PERM) if is_same() => {
-                rustix::process::kill_process(pid, signal)
-            }
-            _ => Ok(()),
+            Some(handle) => pidfd_send_signal(&handle, signal),
+            None => rustix::process::kill_process(pid, signal),
         };
         // After another error the process has ended, or it is found again.
         sent != Err(Errno::PERM)
@@ -80,19 +77,16 @@ impl ProcessStat {
 /// of any of these. Returns none if `/proc` cannot be read. If the leader was reaped elsewhere, its
 /// ID may belong to another process and is not used.
 pub(crate) fn descendants(leader: i32, marker: &[u8], known: &[Descendant]) -> Vec<Descendant> {
-    let Some(proc) = proc() else { return Vec::new() };
-    let first = read_stat(&proc, leader).map(|stat| stat.started);
+    let first = read_stat(leader).map(|stat| stat.started);
     let mut search = TreeSearch {
         ids: first.map(|_| leader).into_iter().collect(),
-        others: started_since(&proc, first),
+        others: started_since(first),
         found: Vec::new(),
     };
-    let mut buffer = vec![0; BLOCK];
-    let mut is_marked = |id| environment_contains(&proc, id, marker, &mut buffer);
     search.take(|stat, ids| {
         let is_near = ids.contains(&stat.session) || ids.contains(&stat.id);
         let is_known = || known.iter().any(|descendant| stat.is(descendant));
-        is_near || is_known() || is_marked(stat.id)
+        is_near || is_known() || environment_contains(stat.id, marker).unwrap_or(false)
     });
     while search.take(|stat, ids| ids.contains(&stat.parent)) {}
     search.found.iter().map(ProcessStat::descendant).collect()
@@ -100,10 +94,11 @@ pub(crate) fn descendants(leader: i32, marker: &[u8], known: &[Descendant]) -> V
 
 /// The living processes that may descend from one started at `first`. No process is older than its
 /// ancestors, but start times can be equal.
-fn started_since(proc: &OwnedFd, first: Option<u64>) -> Vec<ProcessStat> {
+fn started_since(first: Option<u64>) -> Vec<ProcessStat> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let ids = process_ids(proc).into_iter().filter(|id| *id != own && *id > 1);
-    let stat = ids.filter_map(|id| read_stat(proc, id));
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let stat = ids.filter(|id| *id != own && *id > 1).filter_map(read_stat);
     stat.filter(|stat| stat.is_alive && first.is_none_or(|first| stat.started >= first)).collect()
 }
 
@@ -130,35 +125,10 @@ impl TreeSearch {
     }
 }
 
-fn proc() -> Option<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat(CWD, "/proc", flags, Mode::empty()).ok()
-}
-
-/// The IDs of all processes.
-fn process_ids(proc: &OwnedFd) -> Vec<i32> {
-    let mut buffer = vec![MaybeUninit::uninit(); 32 * 1024];
-    let mut entries = RawDir::new(proc, &mut buffer);
-    let mut process_ids = Vec::new();
-    while let Some(Ok(entry)) = entries.next() {
-        process_ids.extend(parse_id(entry.file_name()));
-    }
-    process_ids
-}
-
-fn parse_id(name: &CStr) -> Option<i32> {
-    name.to_str().ok()?.parse().ok()
-}
-
-fn open(proc: &OwnedFd, id: i32, file: &str) -> Option<OwnedFd> {
-    let path = format!("{id}/{file}");
-    rustix::fs::openat(proc, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()
-}
-
-fn read_stat(proc: &OwnedFd, id: i32) -> Option<ProcessStat> {
+fn read_stat(id: i32) -> Option<ProcessStat> {
     let mut line = [0; 1024];
-    let length = rustix::io::read(open(proc, id, "stat")?, &mut line).ok()?;
-    parse(id, line.get(..length)?)
+    let length = File::open(format!("/proc/{id}/stat")).ok()?.read(&mut line).ok()?;
+    parse(id, &line[..length])
 }
 
 /// Parses the line after its last parenthesis: the process name before it may contain anything.
@@ -174,22 +144,11 @@ fn parse(id: i32, line: &[u8]) -> Option<ProcessStat> {
 }
 
 /// Whether the initial environment of a process contains `marker`.
-fn environment_contains(proc: &OwnedFd, id: i32, marker: &[u8], buffer: &mut [u8]) -> bool {
-    let Some(file) = open(proc, id, "environ") else { return false };
-    let mut offset = 0;
-    while offset < MAX_ENVIRONMENT {
-        let Ok(length) = rustix::io::pread(&file, &mut *buffer, offset) else { return false };
-        let Some(block) = buffer.get(..length) else { return false };
-        if memmem::find(block, marker).is_some() {
-            return true;
-        }
-        // Blocks overlap, because the marker may lie across the end of one.
-        if length <= marker.len() {
-            return false;
-        }
-        offset += (length - marker.len()) as u64;
-    }
-    false
+fn environment_contains(id: i32, marker: &[u8]) -> io::Result<bool> {
+    let mut environment = Vec::new();
+    let file = File::open(format!("/proc/{id}/environ"))?;
+    file.take(MAX_ENVIRONMENT).read_to_end(&mut environment)?;
+    Ok(memmem::find(&environment, marker).is_some())
 }
 
 #[cfg(test)]
@@ -212,17 +171,14 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    fn an_environment_is_searched_across_blocks() {
-        let proc = proc().unwrap();
+    fn an_environment_is_searched_as_a_whole() {
         let own = rustix::process::getpid().as_raw_nonzero().get();
-        let mut whole = vec![0; 1 << 20];
-        assert!(!environment_contains(&proc, own, b"no such value \0\0\0", &mut whole));
-        let file = open(&proc, own, "environ").unwrap();
-        let length = rustix::io::pread(&file, &mut whole, 0).unwrap();
-        let part = whole[length / 2..length / 2 + 16.min(length / 4)].to_vec();
-        for size in [part.len() + 1, part.len() + 7, 1 << 16] {
-            assert!(environment_contains(&proc, own, &part, &mut vec![0; size]), "{size}");
-        }
+        assert!(!environment_contains(own, b"no such value \0\0\0").unwrap());
+        let whole = fs::read(format!("/proc/{own}/environ")).unwrap();
+        let part = &whole[whole.len() / 2..];
+        assert!(environment_contains(own, part).unwrap());
+        assert!(environment_contains(i32::MAX, b"").is_err(), "there is no such process");
     }
 }
