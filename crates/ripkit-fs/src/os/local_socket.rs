@@ -2,7 +2,7 @@
 //! exists.
 
 #[cfg(all(target_os = "linux", not(ripkit_portable), feature = "watch"))]
-pub use super::linux::local_socket::{Connection, Listener, mount_namespace};
+pub use super::posix::linux::local_socket::{Connection, Listener, mount_namespace};
 #[cfg(not(all(target_os = "linux", not(ripkit_portable), feature = "watch")))]
 pub use unsupported::{Connection, Listener, mount_namespace};
 

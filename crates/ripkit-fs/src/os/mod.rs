@@ -15,15 +15,13 @@ mod attributes;
 mod fallback;
 #[cfg(all(any(test, feature = "faults"), target_os = "linux", not(ripkit_portable)))]
 pub mod faults;
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
-mod linux;
 pub mod local_socket;
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 mod portable;
+#[cfg(all(any(target_os = "linux", target_os = "wasi"), not(ripkit_portable)))]
+mod posix;
 mod read_buffer;
 mod volume;
-#[cfg(target_os = "wasi")]
-mod wasi;
 pub mod watch;
 
 #[cfg(test)]
@@ -31,14 +29,12 @@ mod tests;
 
 #[cfg(any(not(target_os = "linux"), ripkit_portable))]
 pub(crate) use fallback::{LINKS_HANDLES, Lease};
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
-pub use linux::{Dir, File};
-#[cfg(all(target_os = "linux", not(ripkit_portable)))]
-pub(crate) use linux::{LINKS_HANDLES, Lease};
 #[cfg(any(not(any(target_os = "linux", target_os = "wasi")), ripkit_portable))]
 pub use portable::{Dir, File};
-#[cfg(target_os = "wasi")]
-pub use wasi::{Dir, File};
+#[cfg(all(target_os = "linux", not(ripkit_portable)))]
+pub(crate) use posix::linux::{LINKS_HANDLES, Lease};
+#[cfg(all(any(target_os = "linux", target_os = "wasi"), not(ripkit_portable)))]
+pub use posix::{Dir, File};
 
 pub use read_buffer::ReadBuffer;
 
@@ -146,7 +142,7 @@ pub enum Rename {
 /// recognise absolute paths, never for containment.
 pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     #[cfg(target_os = "wasi")]
-    return wasi::canonical(path);
+    return posix::wasi::canonical(path);
     #[cfg(not(target_os = "wasi"))]
     #[expect(clippy::disallowed_methods, reason = "only os may do this")]
     std::fs::canonicalize(path)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::FlockOperation;
 
-use super::retry;
+use super::super::retry;
 
 /// A handle whose lock ends with it.
 ///
@@ -15,27 +15,27 @@ use super::retry;
 /// thread starts has a copy until its program begins, and one that is only forked keeps it. So the lock is
 /// released before the handle is closed.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(in crate::os) struct Handle {
     open: OwnedFd,
     is_locked: AtomicBool,
 }
 
-impl Handle {
-    pub(super) fn new(open: OwnedFd) -> Handle {
-        Handle { open, is_locked: AtomicBool::new(false) }
-    }
-
-    /// Takes the lock; returns false if another handle has it.
-    pub(super) fn try_lock(&self) -> io::Result<bool> {
-        match retry(|| rustix::fs::flock(&self.open, FlockOperation::NonBlockingLockExclusive)) {
-            Ok(()) => {
-                self.is_locked.store(true, Ordering::Relaxed);
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // Network file systems refuse locks on read-only handles, or all locks.
-            Err(_) => Err(io::ErrorKind::Unsupported.into()),
+/// Takes the lock of a handle; returns false if another one has it.
+pub(in crate::os) fn try_lock(handle: &Handle) -> io::Result<bool> {
+    match retry(|| rustix::fs::flock(handle, FlockOperation::NonBlockingLockExclusive)) {
+        Ok(()) => {
+            handle.is_locked.store(true, Ordering::Relaxed);
+            Ok(true)
         }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        // Network file systems refuse locks on read-only handles, or all locks.
+        Err(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+impl From<OwnedFd> for Handle {
+    fn from(open: OwnedFd) -> Handle {
+        Handle { open, is_locked: AtomicBool::new(false) }
     }
 }
 

@@ -4,12 +4,12 @@ mod handle;
 #[cfg(feature = "watch")]
 mod inotify;
 #[cfg(feature = "watch")]
-pub(super) mod local_socket;
+pub(in crate::os) mod local_socket;
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::ControlFlow;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 
 use rustix::fs::{
@@ -18,21 +18,19 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, ReadWriteFlags};
 
+use super::{Dir, File, RETRIES, checked, kind, retry};
 #[cfg(any(test, feature = "faults"))]
 use crate::os::faults;
-use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat, attributes, checked_count};
-use handle::Handle;
+use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat, attributes};
 
+pub(super) use handle::{Handle, try_lock};
 #[cfg(feature = "watch")]
 pub use inotify::Watcher;
 
 /// Flags of every open: close on exec, never follow the last link, never block, never become
 /// the controlling terminal.
-const SAFE: OFlags =
+pub(super) const SAFE: OFlags =
     OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
-
-/// How often a call is repeated that was interrupted by a signal or disturbed by a rename.
-const RETRIES: usize = 64;
 
 /// The most bytes of `/proc/locks` that are read.
 const MAX_LOCKS: usize = 1 << 20;
@@ -40,28 +38,7 @@ const MAX_LOCKS: usize = 1 << 20;
 /// Sets the signal of a handle; the same number on every architecture.
 const F_SETSIG: libc::c_int = 10;
 
-/// Makes a system call, and repeats it when a signal interrupted it.
-fn retry<T>(mut call: impl FnMut() -> Result<T, Errno>) -> io::Result<T> {
-    #[cfg(any(test, feature = "faults"))]
-    faults::inject()?;
-    for _ in 0..RETRIES {
-        match call() {
-            Err(Errno::INTR) => {}
-            result => return Ok(result?),
-        }
-    }
-    Err(Errno::INTR.into())
-}
-
-/// A directory handle.
-#[derive(Debug)]
-pub struct Dir(Handle);
-
 impl Dir {
-    fn new(handle: OwnedFd) -> Dir {
-        Dir(Handle::new(handle))
-    }
-
     /// Opens a directory by a path from the host, following links.
     pub fn open_ambient(path: &Path) -> io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -77,11 +54,6 @@ impl Dir {
     /// Opens a child directory as a base for other calls (`O_PATH`); it need not be readable.
     pub fn traverse(&self, name: &[u8]) -> io::Result<Dir> {
         self.open(name, OFlags::PATH | OFlags::DIRECTORY).map(Dir::new)
-    }
-
-    /// Opens a child directory for listing; `.` reopens this one.
-    pub fn open_dir(&self, name: &[u8]) -> io::Result<Dir> {
-        self.open(name, OFlags::RDONLY | OFlags::DIRECTORY).map(Dir::new)
     }
 
     /// The same for a directory of this mount; none for one of another mount, and where that cannot be
@@ -159,23 +131,6 @@ impl Dir {
         Err(Errno::AGAIN.into())
     }
 
-    /// Opens a child for reading. Opening a FIFO or device does not block; check [`File::stat`].
-    pub fn open_file(&self, name: &[u8]) -> io::Result<File> {
-        self.open(name, OFlags::RDONLY).map(File::new)
-    }
-
-    /// The metadata of a child.
-    pub fn stat(&self, name: &[u8]) -> io::Result<Stat> {
-        let stat = retry(|| rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))?;
-        Ok(to_stat(&stat))
-    }
-
-    /// The target of a symbolic link; `EINVAL` if the child is not one.
-    pub fn read_link(&self, name: &[u8]) -> io::Result<Vec<u8>> {
-        let text = retry(|| rustix::fs::readlinkat(&self.0, name, Vec::new()))?;
-        Ok(text.into_bytes())
-    }
-
     /// Calls `each` with the name and kind of every entry, unordered, until it breaks.
     pub fn list(&self, mut each: impl FnMut(&[u8], Kind) -> ControlFlow<()>) -> io::Result<()> {
         #[cfg(any(test, feature = "faults"))]
@@ -203,19 +158,6 @@ impl Dir {
         Ok(())
     }
 
-    /// Creates a file that must not exist, with `mode` restricted by the umask of the process.
-    pub fn create_file(&self, name: &[u8], mode: u32) -> io::Result<File> {
-        let name = checked(name)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | SAFE;
-        let mode = Mode::from_raw_mode(mode);
-        retry(|| rustix::fs::openat(&self.0, name, flags, mode)).map(File::new)
-    }
-
-    /// Opens an existing file for writing in place.
-    pub fn open_to_write(&self, name: &[u8]) -> io::Result<File> {
-        self.open(name, OFlags::RDWR).map(File::new)
-    }
-
     /// Returns an error if this process may not write to a child.
     pub(crate) fn check_writable(&self, name: &[u8]) -> io::Result<()> {
         let name = checked(name)?;
@@ -229,36 +171,6 @@ impl Dir {
         retry(|| rustix::fs::accessat(&self.0, c".", access, AtFlags::empty()))
     }
 
-    /// Takes the advisory lock of the directory, as [`File::try_lock`] does. It must have been opened
-    /// for listing.
-    pub fn try_lock(&self) -> io::Result<bool> {
-        self.0.try_lock()
-    }
-
-    /// Creates a directory, with permissions restricted by the umask of the process.
-    pub fn make_dir(&self, name: &[u8]) -> io::Result<()> {
-        let name = checked(name)?;
-        retry(|| rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)))
-    }
-
-    /// Creates a symbolic link with the target `text`.
-    pub fn make_link(&self, text: &[u8], name: &[u8]) -> io::Result<()> {
-        let name = checked(name)?;
-        retry(|| rustix::fs::symlinkat(text, &self.0, name))
-    }
-
-    /// Removes an entry that is not a directory.
-    pub fn remove_file(&self, name: &[u8]) -> io::Result<()> {
-        let name = checked(name)?;
-        retry(|| rustix::fs::unlinkat(&self.0, name, AtFlags::empty()))
-    }
-
-    /// Removes an empty directory.
-    pub fn remove_dir(&self, name: &[u8]) -> io::Result<()> {
-        let name = checked(name)?;
-        retry(|| rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR))
-    }
-
     /// Renames an entry, within this directory or to another one.
     pub fn rename(&self, from: &[u8], to: (&Dir, &[u8]), how: Rename) -> io::Result<()> {
         let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
@@ -268,12 +180,6 @@ impl Dir {
             Rename::Exchange => RenameFlags::EXCHANGE,
         };
         retry(|| rustix::fs::renameat_with(&self.0, from, &to_dir.0, to, flags))
-    }
-
-    /// Creates a hard link; fails if the new name exists.
-    pub fn link(&self, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
-        let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
-        retry(|| rustix::fs::linkat(&self.0, from, &to_dir.0, to, AtFlags::empty()))
     }
 
     /// Gives an open file another name, which must not exist; the file must still have one.
@@ -298,54 +204,12 @@ impl Dir {
         let readable = self.open(b".", OFlags::RDONLY | OFlags::DIRECTORY)?;
         retry(|| rustix::fs::fsync(&readable))
     }
-
-    fn open(&self, name: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
-        let name = checked(name)?;
-        retry(|| rustix::fs::openat(&self.0, name, flags | SAFE, Mode::empty()))
-    }
-}
-
-impl AsFd for Dir {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
 }
 
 /// Whether [`Dir::link_file`] is supported.
 pub(crate) const LINKS_HANDLES: bool = true;
 
-/// An opened file.
-#[derive(Debug)]
-pub struct File(Handle);
-
-impl AsFd for File {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
-
 impl File {
-    fn new(handle: OwnedFd) -> File {
-        File(Handle::new(handle))
-    }
-
-    /// Reads at the current position; returns 0 at the end.
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = retry(|| rustix::io::read(&self.0, &mut *buffer))?;
-        checked_count(count, buffer)
-    }
-
-    /// Reads at `offset` without moving the position; returns 0 at the end.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let count = retry(|| rustix::io::pread(&self.0, &mut *buffer, offset))?;
-        checked_count(count, buffer)
-    }
-
-    /// The metadata of the file.
-    pub fn stat(&self) -> io::Result<Stat> {
-        Ok(to_stat(&retry(|| rustix::fs::fstat(&self.0))?))
-    }
-
     /// Whether it belongs to the user of this process or to root.
     pub fn is_own(&self) -> io::Result<bool> {
         attributes::is_own(self.0.as_fd())
@@ -366,11 +230,6 @@ impl File {
         }
     }
 
-    /// Writes at `offset`; returns how many bytes were written, which may be fewer.
-    pub(super) fn write_some_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        retry(|| rustix::io::pwrite(&self.0, bytes, offset))
-    }
-
     /// Appends all of `bytes` in one step and returns their offset. Concurrent appends of other
     /// processes come before or after them.
     pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
@@ -386,11 +245,6 @@ impl File {
         end.checked_sub(count as u64).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Truncates or extends the file.
-    pub fn set_size(&self, size: u64) -> io::Result<()> {
-        retry(|| rustix::fs::ftruncate(&self.0, size))
-    }
-
     /// Reserves space for `size` bytes without changing the size; does nothing if the file system
     /// cannot.
     pub(crate) fn reserve(&self, size: u64) -> io::Result<()> {
@@ -399,11 +253,6 @@ impl File {
             Err(error) if error.raw_os_error() == Some(Errno::OPNOTSUPP.raw_os_error()) => Ok(()),
             other => other,
         }
-    }
-
-    /// Waits until content and size are on stable storage.
-    pub fn sync(&self) -> io::Result<()> {
-        retry(|| rustix::fs::fsync(&self.0))
     }
 
     /// Makes this file a reflink copy of `from`; returns whether the file system could.
@@ -425,12 +274,6 @@ impl File {
     /// Copies the times of the last access and modification.
     pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
         attributes::copy_times(self.0.as_fd(), from.0.as_fd())
-    }
-
-    /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
-    /// released with the handle. `Unsupported` where the file system has no locks.
-    pub fn try_lock(&self) -> io::Result<bool> {
-        self.0.try_lock()
     }
 
     /// The process that holds the advisory lock of the file, as `/proc/locks` has it.
@@ -517,15 +360,7 @@ fn lease_control(
     })
 }
 
-/// Rejects everything that is not a single name.
-fn checked(name: &[u8]) -> io::Result<&[u8]> {
-    if name == b".." || name.contains(&b'/') {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    Ok(name)
-}
-
-fn to_stat(stat: &rustix::fs::Stat) -> Stat {
+pub(super) fn stat(stat: &rustix::fs::Stat) -> Stat {
     Stat {
         kind: kind(FileType::from_raw_mode(stat.st_mode)),
         size: u64::try_from(stat.st_size).unwrap_or(0),
@@ -540,13 +375,4 @@ fn to_stat(stat: &rustix::fs::Stat) -> Stat {
 
 fn nanoseconds(seconds: impl Into<i128>, rest: impl Into<i128>) -> i128 {
     seconds.into() * 1_000_000_000 + rest.into()
-}
-
-fn kind(file_type: FileType) -> Kind {
-    match file_type {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Directory,
-        FileType::Symlink => Kind::Link,
-        _ => Kind::Special,
-    }
 }
