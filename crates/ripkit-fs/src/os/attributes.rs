@@ -1,7 +1,7 @@
 //! Copying the owner, permissions, extended attributes and times of a file.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::fs::{Gid, Mode, Timespec, Timestamps, Uid};
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
@@ -10,6 +10,8 @@ use rustix::{
     io::Errno,
 };
 
+use crate::os::File;
+
 /// The setuid and setgid bits.
 const SET_ID: u32 = 0o6000;
 
@@ -17,38 +19,54 @@ const SET_ID: u32 = 0o6000;
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 const MAX_VALUE: usize = 64 * 1024;
 
-/// Copies owner, extended attributes and permissions, and returns the names of those that could not
-/// be copied. Permissions are set last: changing the owner clears some of them, and `to` must never
-/// allow more than `from` does.
-pub(super) fn copy(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<Vec<&'static str>> {
-    let (source, target) = (rustix::fs::fstat(from)?, rustix::fs::fstat(to)?);
-    let mut lost = Vec::new();
-    // The type of st_mode depends on the platform.
-    #[allow(clippy::useless_conversion, reason = "16 bits where the kernel is Darwin's")]
-    let mut mode = u32::from(source.st_mode) & 0o7777;
-    if (source.st_uid, source.st_gid) != (target.st_uid, target.st_gid) && !copy_owner(to, &source)
-    {
-        lost.push("owner");
-        // Otherwise a setuid program would run with the rights of our user.
-        mode &= !SET_ID;
+impl File {
+    /// Whether it belongs to the user of this process or to root.
+    pub fn is_own(&self) -> io::Result<bool> {
+        let owner = Uid::from_raw(rustix::fs::fstat(self)?.st_uid);
+        Ok(owner.is_root() || owner == rustix::process::geteuid())
     }
-    match copy_extended(to, from) {
-        Extended::Copied => {}
-        Extended::Lost => lost.push("extended attributes"),
-        Extended::LostAccessList => {
-            lost.push("access control list");
-            // With an access control list, the group bits are the mask of all its entries.
-            mode &= !0o070;
-        }
-    }
-    set_mode(to, mode)?;
-    Ok(lost)
-}
 
-/// Whether a file belongs to the user of this process or to root.
-pub(super) fn is_own(file: BorrowedFd<'_>) -> io::Result<bool> {
-    let owner = Uid::from_raw(rustix::fs::fstat(file)?.st_uid);
-    Ok(owner.is_root() || owner == rustix::process::geteuid())
+    /// Copies owner, extended attributes and permissions, and returns the names of those that could not
+    /// be copied. Permissions are set last: changing the owner clears some of them, and this file must
+    /// never allow more than `from` does.
+    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
+        let (to, from) = (self.as_fd(), from.as_fd());
+        let (source, target) = (rustix::fs::fstat(from)?, rustix::fs::fstat(to)?);
+        let mut lost = Vec::new();
+        // The type of st_mode depends on the platform.
+        #[allow(clippy::useless_conversion, reason = "16 bits where the kernel is Darwin's")]
+        let mut mode = u32::from(source.st_mode) & 0o7777;
+        if (source.st_uid, source.st_gid) != (target.st_uid, target.st_gid)
+            && !copy_owner(to, &source)
+        {
+            lost.push("owner");
+            // Otherwise a setuid program would run with the rights of our user.
+            mode &= !SET_ID;
+        }
+        match copy_extended(to, from) {
+            Extended::Copied => {}
+            Extended::Lost => lost.push("extended attributes"),
+            Extended::LostAccessList => {
+                lost.push("access control list");
+                // With an access control list, the group bits are the mask of all its entries.
+                mode &= !0o070;
+            }
+        }
+        set_mode(to, mode)?;
+        Ok(lost)
+    }
+
+    /// Copies the times of the last access and modification.
+    #[allow(clippy::cast_possible_wrap, reason = "below 2^30; unsigned where the kernel is Linux")]
+    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
+        let stat = rustix::fs::fstat(from)?;
+        let (accessed, modified) = (stat.st_atime_nsec as _, stat.st_mtime_nsec as _);
+        let times = Timestamps {
+            last_access: Timespec { tv_sec: stat.st_atime, tv_nsec: accessed },
+            last_modification: Timespec { tv_sec: stat.st_mtime, tv_nsec: modified },
+        };
+        Ok(rustix::fs::futimens(self, &times)?)
+    }
 }
 
 /// Copies owner and group, or the group alone if the owner cannot be set.
@@ -110,16 +128,4 @@ fn copy_extended(_: BorrowedFd<'_>, _: BorrowedFd<'_>) -> Extended {
 #[allow(clippy::cast_possible_truncation, reason = "16 bits where the kernel is Darwin's")]
 pub(super) fn set_mode(file: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(mode as _))?)
-}
-
-/// Copies the times of the last access and modification.
-#[allow(clippy::cast_possible_wrap, reason = "below 2^30; unsigned where the kernel is Linux")]
-pub(super) fn copy_times(to: BorrowedFd<'_>, from: BorrowedFd<'_>) -> io::Result<()> {
-    let stat = rustix::fs::fstat(from)?;
-    let (accessed, modified) = (stat.st_atime_nsec as _, stat.st_mtime_nsec as _);
-    let times = Timestamps {
-        last_access: Timespec { tv_sec: stat.st_atime, tv_nsec: accessed },
-        last_modification: Timespec { tv_sec: stat.st_mtime, tv_nsec: modified },
-    };
-    Ok(rustix::fs::futimens(to, &times)?)
 }

@@ -130,26 +130,10 @@ impl Dir {
         self.open_to_write(name).map(drop)
     }
 
-    /// Returns an error if this process may not add and remove entries, as far as the system says so.
-    pub(crate) fn check_changeable(&self) -> io::Result<()> {
-        system::check_changeable(&self.0)
-    }
-
-    /// Takes the advisory lock of the directory, as [`File::try_lock`] does. It must have been opened
-    /// for listing.
-    pub fn try_lock(&self) -> io::Result<bool> {
-        system::try_lock_dir(&self.0)
-    }
-
     /// Creates a directory, with permissions restricted by the umask of the process.
     pub fn make_dir(&self, name: &[u8]) -> io::Result<()> {
         let name = checked(name)?;
         retry(|| self.0.create_dir(name))
-    }
-
-    /// Creates a symbolic link with the target `text`.
-    pub fn make_link(&self, text: &[u8], name: &[u8]) -> io::Result<()> {
-        system::make_link(&self.0, text, checked(name)?)
     }
 
     /// Removes an entry that is not a directory.
@@ -178,11 +162,6 @@ impl Dir {
     pub fn link(&self, from: &[u8], to: (&Dir, &[u8])) -> io::Result<()> {
         let (from, to_dir, to) = (checked(from)?, to.0, checked(to.1)?);
         retry(|| self.0.hard_link(from, &to_dir.0, to))
-    }
-
-    /// Waits until the entries of this directory are on stable storage, where the system can.
-    pub fn sync(&self) -> io::Result<()> {
-        system::sync_directory(&self.0)
     }
 
     fn ambient(path: &Path) -> io::Result<Dir> {
@@ -238,12 +217,6 @@ impl File {
         Ok(to_stat(&self.0.file().metadata()?))
     }
 
-    /// Whether it belongs to the user of this process or to root. Always true on Windows, where the
-    /// permissions of the directory apply.
-    pub fn is_own(&self) -> io::Result<bool> {
-        system::is_own(self.0.file())
-    }
-
     /// Writes at `offset`; returns how many bytes were written, which may be fewer.
     pub(super) fn write_some_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         retry(|| self.0.write_at(bytes, offset))
@@ -257,28 +230,6 @@ impl File {
     /// Waits until content and size are on stable storage.
     pub fn sync(&self) -> io::Result<()> {
         retry(|| self.0.file().sync_all())
-    }
-
-    /// Sets the permission bits, as far as the system has them.
-    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        system::set_mode(self.0.file(), mode)
-    }
-
-    /// Copies owner, extended attributes and permissions, as far as the system has them; returns the
-    /// names of those that could not be copied.
-    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
-        system::copy_attributes(self.0.file(), from.0.file())
-    }
-
-    /// Copies the times of the last access and modification.
-    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
-        system::copy_times(self.0.file(), from.0.file())
-    }
-
-    /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
-    /// released with the handle. `Unsupported` where the system has no such locks.
-    pub fn try_lock(&self) -> io::Result<bool> {
-        system::try_lock(self.0.file())
     }
 }
 

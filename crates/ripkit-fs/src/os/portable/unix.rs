@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
@@ -66,60 +66,6 @@ pub(super) fn mode(metadata: &Metadata) -> u32 {
     MetadataExt::mode(metadata) & 0o7777
 }
 
-/// Sets the permission bits.
-pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    attributes::set_mode(file.as_fd(), mode)
-}
-
-/// Whether a file belongs to the user of this process or to root.
-pub(super) fn is_own(file: &File) -> io::Result<bool> {
-    attributes::is_own(file.as_fd())
-}
-
-/// Copies owner, extended attributes and permissions.
-pub(super) fn copy_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
-    attributes::copy(to.as_fd(), from.as_fd())
-}
-
-/// Copies the times of the last access and modification.
-pub(super) fn copy_times(to: &File, from: &File) -> io::Result<()> {
-    attributes::copy_times(to.as_fd(), from.as_fd())
-}
-
-/// Returns an error if this process may not add and remove entries.
-pub(super) fn check_changeable(dir: &Dir) -> io::Result<()> {
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    Ok(rustix::fs::accessat(dir, c".", access, AtFlags::empty())?)
-}
-
-/// Takes the advisory lock; returns false if another handle holds it.
-pub(super) fn try_lock(file: &File) -> io::Result<bool> {
-    lock(file.as_fd())
-}
-
-/// The same as [`try_lock`] for a directory.
-pub(super) fn try_lock_dir(dir: &Dir) -> io::Result<bool> {
-    lock(dir.as_fd())
-}
-
-fn lock(handle: BorrowedFd<'_>) -> io::Result<bool> {
-    match rustix::fs::flock(handle, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        Err(_) => Err(io::ErrorKind::Unsupported.into()),
-    }
-}
-
-/// Creates a symbolic link with the target `text`, which is not checked.
-pub(super) fn make_link(dir: &Dir, text: &[u8], name: &OsStr) -> io::Result<()> {
-    dir.symlink_contents(OsStr::from_bytes(text), name)
-}
-
-/// Waits until the entries of a directory are on stable storage.
-pub(super) fn sync_directory(dir: &Dir) -> io::Result<()> {
-    Ok(rustix::fs::fsync(open_dir(dir, OsStr::new("."))?)?)
-}
-
 /// An opened file.
 #[derive(Debug)]
 pub(super) struct Handle(File);
@@ -146,5 +92,51 @@ impl Handle {
     /// Writes at `offset` without moving the position.
     pub(super) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         self.0.write_at(bytes, offset)
+    }
+}
+
+impl super::Dir {
+    /// Returns an error if this process may not add and remove entries.
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        Ok(rustix::fs::accessat(&self.0, c".", access, AtFlags::empty())?)
+    }
+
+    /// Takes the advisory lock of the directory, as [`super::File::try_lock`] does. It must have been
+    /// opened for listing.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        lock(self)
+    }
+
+    /// Creates a symbolic link with the target `text`.
+    pub fn make_link(&self, text: &[u8], name: &[u8]) -> io::Result<()> {
+        self.0.symlink_contents(OsStr::from_bytes(text), super::checked(name)?)
+    }
+
+    /// Waits until the entries of this directory are on stable storage.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(open_dir(&self.0, OsStr::new("."))?)?)
+    }
+}
+
+impl super::File {
+    /// Sets the permission bits.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        attributes::set_mode(self.as_fd(), mode)
+    }
+
+    /// Takes the advisory lock of the file; returns false if another handle holds it. The lock is
+    /// released with the handle. `Unsupported` where the file system has no locks.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        lock(self)
+    }
+}
+
+fn lock(handle: &impl AsFd) -> io::Result<bool> {
+    match rustix::fs::flock(handle, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        // Network file systems refuse locks on read-only handles, or all locks.
+        Err(_) => Err(io::ErrorKind::Unsupported.into()),
     }
 }

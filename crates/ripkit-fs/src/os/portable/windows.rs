@@ -62,59 +62,61 @@ pub(super) fn mode(metadata: &Metadata) -> u32 {
     if metadata.permissions().readonly() { 0o444 } else { 0o666 }
 }
 
-/// Sets or clears the read-only flag.
-pub(super) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    let mut permissions = file.metadata()?.permissions();
-    permissions.set_readonly(mode & 0o222 == 0);
-    file.set_permissions(permissions)
+#[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signatures as on Unix")]
+impl super::Dir {
+    /// Always `Ok`: permissions are known only when they are used.
+    pub(crate) fn check_changeable(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Always `Unsupported`: a lock would also prevent others from reading.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Always `Unsupported`: links need a privilege and the type of their target.
+    pub fn make_link(&self, _text: &[u8], _name: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Does nothing: the file system journals directory entries.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
-/// Always true: access is controlled by the directory.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
-pub(super) fn is_own(_: &File) -> io::Result<bool> {
-    Ok(true)
-}
+impl super::File {
+    /// Always true: access is controlled by the directory.
+    pub fn is_own(&self) -> io::Result<bool> {
+        Ok(true)
+    }
 
-/// Copies the read-only flag; other permissions are inherited from the directory.
-pub(super) fn copy_attributes(to: &File, from: &File) -> io::Result<Vec<&'static str>> {
-    set_mode(to, mode(&from.metadata()?))?;
-    Ok(Vec::new())
-}
+    /// Sets or clears the read-only flag.
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let mut permissions = self.0.file.metadata()?.permissions();
+        permissions.set_readonly(mode & 0o222 == 0);
+        self.0.file.set_permissions(permissions)
+    }
 
-/// Copies the times of the last access and modification.
-pub(super) fn copy_times(to: &File, from: &File) -> io::Result<()> {
-    let from = from.metadata()?;
-    let times = FileTimes::new();
-    let times = times.set_accessed(from.accessed()?.into_std());
-    let times = times.set_modified(from.modified()?.into_std());
-    to.try_clone()?.into_std().set_times(times)
-}
+    /// Copies the read-only flag; other permissions are inherited from the directory.
+    pub(crate) fn copy_attributes(&self, from: &super::File) -> io::Result<Vec<&'static str>> {
+        self.set_mode(mode(&from.0.file.metadata()?))?;
+        Ok(Vec::new())
+    }
 
-/// Always `Unsupported`: a lock would also prevent others from reading.
-pub(super) fn try_lock(_: &File) -> io::Result<bool> {
-    Err(io::ErrorKind::Unsupported.into())
-}
+    /// Copies the times of the last access and modification.
+    pub(crate) fn copy_times(&self, from: &super::File) -> io::Result<()> {
+        let from = from.0.file.metadata()?;
+        let times = FileTimes::new();
+        let times = times.set_accessed(from.accessed()?.into_std());
+        let times = times.set_modified(from.modified()?.into_std());
+        self.0.file.try_clone()?.into_std().set_times(times)
+    }
 
-/// The same as [`try_lock`] for a directory.
-pub(super) fn try_lock_dir(_: &Dir) -> io::Result<bool> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Always `Ok`: permissions are known only when they are used.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
-pub(super) fn check_changeable(_: &Dir) -> io::Result<()> {
-    Ok(())
-}
-
-/// Always `Unsupported`: links need a privilege and the type of their target.
-pub(super) fn make_link(_: &Dir, _: &[u8], _: &OsStr) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Does nothing: the file system journals directory entries.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
-pub(super) fn sync_directory(_: &Dir) -> io::Result<()> {
-    Ok(())
+    /// Always `Unsupported`: a lock would also prevent others from reading.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// An opened file and its read position.

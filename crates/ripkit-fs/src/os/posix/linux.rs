@@ -21,7 +21,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use super::{Dir, File, RETRIES, checked, kind, retry};
 #[cfg(any(test, feature = "faults"))]
 use crate::os::faults;
-use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat, attributes};
+use crate::os::{Identity, Kind, Leased, Obstacle, Rename, Stat};
 
 pub(super) use handle::{Handle, try_lock};
 #[cfg(feature = "watch")]
@@ -210,11 +210,6 @@ impl Dir {
 pub(crate) const LINKS_HANDLES: bool = true;
 
 impl File {
-    /// Whether it belongs to the user of this process or to root.
-    pub fn is_own(&self) -> io::Result<bool> {
-        attributes::is_own(self.0.as_fd())
-    }
-
     /// Start and end of the next data at or after `offset`, skipping holes; `None` after the last.
     /// Without support for holes, the whole file is data.
     pub(crate) fn next_data(&self, offset: u64) -> io::Result<Option<(u64, u64)>> {
@@ -263,17 +258,6 @@ impl File {
     /// Sets the permission bits.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         retry(|| rustix::fs::fchmod(&self.0, Mode::from_raw_mode(mode)))
-    }
-
-    /// Copies owner, extended attributes and permissions; returns the names of those that could not
-    /// be copied.
-    pub(crate) fn copy_attributes(&self, from: &File) -> io::Result<Vec<&'static str>> {
-        attributes::copy(self.0.as_fd(), from.0.as_fd())
-    }
-
-    /// Copies the times of the last access and modification.
-    pub(crate) fn copy_times(&self, from: &File) -> io::Result<()> {
-        attributes::copy_times(self.0.as_fd(), from.0.as_fd())
     }
 
     /// The process that holds the advisory lock of the file, as `/proc/locks` has it.
