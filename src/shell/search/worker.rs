@@ -8,7 +8,7 @@ use std::sync::Arc;
 use grep_printer::{JSON, Standard, Stats, Summary};
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink};
-use termcolor::{Ansi, ColorSpec, HyperlinkSpec, NoColor, WriteColor};
+use termcolor::{Ansi, ColorSpec, HyperlinkSpec, WriteColor};
 
 use super::files::{Job, NamedFile, NamedKind};
 use super::may_match;
@@ -31,24 +31,15 @@ const MAX_BUFFERED: usize = 4 << 20;
 
 /// Where output goes, with colours or without.
 pub(super) struct Paint<W> {
-    to: Painted<W>,
+    to: Ansi<W>,
+    is_coloured: bool,
     /// Whether control characters in what is found are escaped.
     escapes: bool,
 }
 
-enum Painted<W> {
-    Plain(NoColor<W>),
-    Coloured(Ansi<W>),
-}
-
 impl<W: Write> Paint<W> {
     pub(super) fn new(writer: W, is_coloured: bool, escapes: bool) -> Paint<W> {
-        let to = if is_coloured {
-            Painted::Coloured(Ansi::new(writer))
-        } else {
-            Painted::Plain(NoColor::new(writer))
-        };
-        Paint { to, escapes }
+        Paint { to: Ansi::new(writer), is_coloured, escapes }
     }
 
     /// Colours do not come this way.
@@ -63,21 +54,8 @@ impl<W: Write> Paint<W> {
 
     #[inline]
     fn inner(&mut self) -> &mut W {
-        match &mut self.to {
-            Painted::Plain(writer) => writer.get_mut(),
-            Painted::Coloured(writer) => writer.get_mut(),
-        }
+        self.to.get_mut()
     }
-}
-
-/// Calls the method of the writer in it.
-macro_rules! inside {
-    ($paint:expr, $writer:ident => $call:expr) => {
-        match $paint {
-            Painted::Plain($writer) => $call,
-            Painted::Coloured($writer) => $call,
-        }
-    };
 }
 
 impl<W: Write> Write for Paint<W> {
@@ -97,23 +75,23 @@ impl<W: Write> Write for Paint<W> {
 
 impl<W: Write> WriteColor for Paint<W> {
     fn supports_color(&self) -> bool {
-        inside!(&self.to, writer => writer.supports_color())
+        self.is_coloured
     }
 
     fn supports_hyperlinks(&self) -> bool {
-        inside!(&self.to, writer => writer.supports_hyperlinks())
+        self.is_coloured
     }
 
     fn set_color(&mut self, spec: &ColorSpec) -> io::Result<()> {
-        inside!(&mut self.to, writer => writer.set_color(spec))
+        if self.is_coloured { self.to.set_color(spec) } else { Ok(()) }
     }
 
     fn set_hyperlink(&mut self, link: &HyperlinkSpec<'_>) -> io::Result<()> {
-        inside!(&mut self.to, writer => writer.set_hyperlink(link))
+        if self.is_coloured { self.to.set_hyperlink(link) } else { Ok(()) }
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        inside!(&mut self.to, writer => writer.reset())
+        if self.is_coloured { self.to.reset() } else { Ok(()) }
     }
 }
 
