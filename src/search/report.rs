@@ -27,9 +27,6 @@ use crate::walk::{Cursor, DirectoryReport, QueryId, ResultSink, SkippedEntry};
 /// The maximum number of skipped entries that are kept for the hint of an empty answer.
 const MAX_SKIPPED_ENTRIES: usize = 1000;
 
-/// The most files of which an answer shows counts before it sums them by directory.
-const SUMMED_FILES: usize = 3;
-
 /// Bytes of the answer that are reserved for the lines after the matches.
 const FOOTER: usize = 2048;
 
@@ -37,8 +34,8 @@ const FOOTER: usize = 2048;
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SearchOutput {
-    /// How many lines match in `files`; with output `files`, how many files; with `values`, how
-    /// many matches there are.
+    /// How many lines match in `files`, or in `directories` if these stand for all; with output `files`, how
+    /// many files; with `values`, how many matches there are.
     pub matches: u64,
     /// The files with matches, in path order unless sorted by time.
     pub files: Vec<FileMatches>,
@@ -136,8 +133,7 @@ struct ReportFormat {
     text_bytes: usize,
     /// Whether results only are streamed, and notices are kept.
     results_only: bool,
-    /// Whether sums by directory may stand for counts of files: not where more of these are asked for than by
-    /// default.
+    /// Whether sums by directory may stand for counts of files: not where a number of these is asked for.
     may_sum: bool,
 }
 
@@ -160,11 +156,8 @@ impl Output for SearchOutput {
         if let Some(reason) = self.as_text.as_ref().filter(|_| is_whole) {
             writeln!(f, "Searched as plain text: {reason}.")?;
         }
-        if let Some(total) = self.summed().filter(|_| is_whole) {
-            writeln!(f, "{total}; the first {}:", self.files.len())?;
-        }
         let footer = if is_whole { self.footer(format).join("\n") } else { String::new() };
-        if self.format.streamed {
+        if self.format.streamed || self.summed().is_some() {
             return f.write_str(&footer);
         }
         if !self.values.is_empty() {
@@ -205,7 +198,8 @@ impl Output for SearchOutput {
 
     fn write_remarks(&self, f: &mut fmt::Formatter<'_>, format: &TextFormat) -> fmt::Result {
         let mode = self.format.mode;
-        let has_results = !self.files.is_empty() || !self.values.is_empty();
+        let has_results =
+            !self.files.is_empty() || !self.values.is_empty() || self.summed().is_some();
         let is_empty = !has_results && !self.format.streamed;
         let empty = is_empty.then(|| self.empty_text(format));
         let notices = self.files.iter().map(|file| file.notices(mode));
@@ -235,7 +229,7 @@ impl SearchOutput {
         };
     }
 
-    /// What there is in all, where the sums by directory stand for most of the counts of files.
+    /// What there is in all, where the sums by directory stand for the counts of files.
     fn summed(&self) -> Option<&Total> {
         self.total.as_ref().filter(|_| self.format.may_sum && !self.directories.is_empty())
     }
@@ -273,8 +267,10 @@ impl SearchOutput {
     /// The lines that follow the matches.
     fn footer(&self, format: &TextFormat) -> Vec<String> {
         let mut lines = Vec::new();
-        if self.summed().is_some() {
-            lines.push("All by directory:".to_owned());
+        if let Some(total) = self.summed() {
+            lines.push(format!("{total}:"));
+            lines.extend(self.directories.iter().map(ToString::to_string));
+            lines.push(format!("For each file, pass {}.", format.argument_name("max_results")));
         } else if let Some(truncation) = self.format.truncation {
             let (one, many) = match self.format.mode {
                 OutputMode::Content => ("match", "matches"),
@@ -299,10 +295,10 @@ impl SearchOutput {
         } else if let Some(total) = &self.total {
             lines.push(format!("... ({} of {total})", self.results));
         }
-        if let (Some(line), false) = (lines.last_mut(), self.directories.is_empty()) {
-            if self.summed().is_none() {
-                line.push_str("; all by directory:");
-            }
+        if let (Some(line), None, false) =
+            (lines.last_mut(), self.summed(), self.directories.is_empty())
+        {
+            line.push_str("; all by directory:");
             lines.extend(self.directories.iter().map(ToString::to_string));
         }
         lines.extend(self.definitions.iter().map(DefinitionLine::text));
@@ -423,8 +419,6 @@ pub(super) struct ReportBuilder {
     after_context: u64,
     /// The end of the files that were searched without a gap.
     reached: Option<Cursor>,
-    /// The same after the first files whose counts are shown before sums.
-    reached_before_sums: Option<Cursor>,
     /// The lines, unless they are reported as they are found.
     page: Option<Page>,
     /// What was found in all, unless only the page is of interest.
@@ -453,7 +447,7 @@ impl ReportBuilder {
             may_sum: options.mode == OutputMode::Count
                 && options.counts_on()
                 && !options.results_only
-                && options.max_results <= DEFAULT_RESULTS.into(),
+                && options.max_results == u64::from(DEFAULT_RESULTS),
         };
         let notes = [&options.notes, options.pattern.notes()].concat();
         let is_first = options.cursor.is_none() && !options.results_only;
@@ -466,7 +460,6 @@ impl ReportBuilder {
             after_context: options.context.1 as u64,
             bytes_left,
             reached: options.cursor.clone(),
-            reached_before_sums: None,
             page: (options.shows_lines() && !options.is_listed)
                 .then(|| Page::new(options, bytes_left)),
             counts: options.counts_on().then(Counts::default),
@@ -555,15 +548,13 @@ impl ReportBuilder {
         (report, self.skipped_entries)
     }
 
-    /// Leaves the counts of files out for which the sums by directory stand.
+    /// Lets the sums by directory stand for the counts of files. No cursor is needed, as all is summed.
     fn sum_files(&mut self) {
-        if self.report.summed().is_none() || self.report.files.len() <= SUMMED_FILES {
-            return;
+        if let Some(total) = self.report.summed().and_then(|total| total.matches) {
+            self.report.files.clear();
+            (self.report.results, self.report.matches) = (0, total);
+            self.reached = None;
         }
-        self.report.files.truncate(SUMMED_FILES);
-        self.report.results = SUMMED_FILES as u64;
-        self.report.matches = self.report.files.iter().filter_map(|file| file.count).sum();
-        self.reached = self.reached_before_sums.take();
     }
 
     /// Reports the lines of a page.
@@ -740,9 +731,6 @@ impl ReportBuilder {
         let separator = if grouped { "--\n" } else { "" };
         let Some(stream) = &self.stream else {
             self.report.files.push(file);
-            if self.report.files.len() == SUMMED_FILES {
-                self.reached_before_sums.clone_from(&self.reached);
-            }
             return ControlFlow::Continue(());
         };
         let is_first = !std::mem::replace(&mut self.report.format.streamed, true);
