@@ -7,11 +7,14 @@ const MAX_BYTES: usize = 1024;
 
 const PLACE: &str = "These tools work on the files below one directory, the root. \
     Paths are relative to it, with /.";
-const RULES: &str = "Results are in path order and the same every time.";
+const ORDER: &str = "Results are in path order and the same every time.";
+const LISTS: &str = "Ask for all that you need in one call: a list of files, ranges and definitions \
+    to read, a list of patterns, with context where you would read on.";
 const CURSOR: &str = "An answer that was cut says so: pass its cursor with the same arguments to \
     go on exactly there.";
 const VERSION: &str = "Look before you change. Passing the version that an answer told as \
     expected_version keeps you from overwriting what changed since.";
+const CHANGES: &str = "The answer to a change tells all that it did; it needs no second look.";
 const ERRORS: &str = "An error names the next step.";
 
 /// The groups of tools, by what they do to the world.
@@ -30,9 +33,11 @@ pub(super) fn of<'a>(specs: impl Iterator<Item = &'a ToolSpec>) -> String {
         specs.iter().any(|spec| spec.input_schema.pointer(&pointer).is_some())
     };
     let rules = [
-        (RULES, true),
+        (ORDER, true),
+        (LISTS, takes("outline") && takes("context")),
         (CURSOR, takes("cursor")),
         (VERSION, takes("expected_version")),
+        (CHANGES, specs.iter().any(|spec| spec.effect == Effect::Change)),
         (ERRORS, true),
     ];
     let rules: Vec<&str> = rules.iter().filter(|(_, holds)| *holds).map(|rule| rule.0).collect();
@@ -85,8 +90,8 @@ mod tests {
             "These tools work on the files below one directory, the root. Paths are relative to \
              it, with /.\nTo look, changing nothing: see, peer.\nTo change or remove: put.\n\
              Results are in path order and the same every time. An answer that was cut says so: \
-             pass its cursor with the same arguments to go on exactly there. An error names the \
-             next step."
+             pass its cursor with the same arguments to go on exactly there. The answer to a \
+             change tells all that it did; it needs no second look. An error names the next step."
         );
     }
 

@@ -123,6 +123,7 @@ pub(crate) fn replace(scope: Scope<'_>, options: ReplaceOptions) -> Result<Repla
         });
     }
     check_count(&replacements.files, options.expected_count)?;
+    replacements.notes.extend(found.receipt.not_searched());
     replacements.notes.extend(found.receipt.shortfall("searched"));
     replacements.notes.extend(notes.sentences());
     if !options.dry_run {

@@ -214,7 +214,7 @@ impl Toolkit {
 
     /// Adds the tool that runs commands, within `policy`; without a policy no toolkit has it.
     #[cfg(all(unix, feature = "command"))]
-    pub fn with_commands(self, policy: crate::CommandPolicy) -> Toolkit {
+    pub fn with_commands(self, policy: crate::command::CommandPolicy) -> Toolkit {
         self.with(tools::run_command::RunCommand::new(policy))
     }
 

@@ -156,9 +156,10 @@ fn the_instructions_are_short_and_name_every_tool_that_there_is() {
         told,
         "These tools work on the files below one directory, the root. Paths are relative to it, \
          with /.\nTo look, changing nothing: search, list_files, find_files, list_directory, \
-         read_file.\nResults are in path order and the same every time. An answer that was cut \
-         says so: pass its cursor with the same arguments to go on exactly there. An error names \
-         the next step."
+         read_file.\nResults are in path order and the same every time. Ask for all that you \
+         need in one call: a list of files, ranges and definitions to read, a list of patterns, \
+         with context where you would read on. An answer that was cut says so: pass its cursor \
+         with the same arguments to go on exactly there. An error names the next step."
     );
 }
 
