@@ -489,13 +489,21 @@ impl<'a> Scan<'a, '_> {
         {
             return Some(Head { columns, name: called_name(rest), kind: Kind::Function });
         }
-        if let Some(name) = arrow_name(code, rest) {
+        if let Some(name) = arrow_name(code, self.arrow_end(index, code), rest) {
             return Some(Head { columns, name, kind: Kind::Function });
         }
         // In C the words before a name are its type, which may be any.
         let is_value = columns == 0 && (!is_c || first == b"typedef");
         let name = value_name(code).filter(|_| is_value)?;
         Some(Head { columns, name, kind: Kind::Value })
+    }
+
+    /// The line in which the head of a function such as `name = (a) => {` ends, if its parameters begin in
+    /// this one.
+    fn arrow_end(&self, index: usize, code: &'a [u8]) -> &'a [u8] {
+        let has_parameters = !code.ends_with(b"=> {") && memchr::memmem::find(code, b"(").is_some();
+        let opening = has_parameters.then(|| self.opening(index)).flatten();
+        opening.map_or(code, |(open, _)| without_comment(self.lines[open]))
     }
 
     /// Whether `struct a` begins no definition of a type: it ends with `;` before a brace, or is the
@@ -507,19 +515,20 @@ impl<'a> Scan<'a, '_> {
         is_function || is_value || self.opening(index).is_none()
     }
 
-    /// The line in which the block of a definition opens; none for a declaration or a call.
-    fn opening(&self, index: usize) -> Option<usize> {
+    /// The line in which the block of a definition opens, and what stands in it from the brace on; none for
+    /// a declaration or a call.
+    fn opening(&self, index: usize) -> Option<(usize, &'a [u8])> {
         let mut depth = 0_i32;
         for (at, line) in self.lines.iter().enumerate().skip(index).take(MAX_HEAD) {
             let code = without_comment(line);
             if code.is_empty() && depth == 0 {
                 return None;
             }
-            for byte in code {
+            for (column, byte) in code.iter().enumerate() {
                 match byte {
                     b'(' | b'[' => depth += 1,
                     b')' | b']' => depth -= 1,
-                    b'{' if depth <= 0 => return Some(at),
+                    b'{' if depth <= 0 => return Some((at, &code[column..])),
                     b';' if depth <= 0 => return None,
                     _ => {}
                 }
@@ -543,7 +552,7 @@ impl<'a> Scan<'a, '_> {
             }
             Ends::Braces => match self.opening(index) {
                 Some(open) => self.closing(open, columns, limit),
-                None => self.statement(index, limit),
+                None => self.statement(index, columns, limit),
             },
             Ends::Indentation => self.deeper(index, columns, limit),
             Ends::Word => {
@@ -579,9 +588,10 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
-    /// The line of the bracket that closes the block opened in the line `open`.
-    fn closing(&self, open: usize, columns: usize, limit: usize) -> usize {
-        let count = |wanted| memchr::memchr_iter(wanted, self.lines[open]).count();
+    /// The line of the bracket that closes the block opened in the line `open`, of which the rest from the
+    /// brace on is given: the types of parameters before it may have braces too.
+    fn closing(&self, (open, rest): (usize, &[u8]), columns: usize, limit: usize) -> usize {
+        let count = |wanted| memchr::memchr_iter(wanted, rest).count();
         if count(b'{') <= count(b'}') {
             return open;
         }
@@ -592,9 +602,12 @@ impl<'a> Scan<'a, '_> {
         close.map_or_else(|| self.deeper(open, columns, limit), |(at, _)| at)
     }
 
-    /// The last line of a statement without a block.
-    fn statement(&self, index: usize, limit: usize) -> usize {
+    /// The last line of a statement without a block; braces of arguments may open in its first line.
+    fn statement(&self, index: usize, columns: usize, limit: usize) -> usize {
         let first = without_comment(self.lines[index]);
+        if first.ends_with(b"{") {
+            return self.deeper(index, columns, limit);
+        }
         if !matches!(first.last(), Some(b'(' | b'[' | b',' | b'=' | b'|' | b'\\')) {
             return index;
         }
@@ -735,9 +748,9 @@ fn called_name(code: &[u8]) -> &[u8] {
     if is_macro && head.len() > 2 && !argument.is_empty() { argument } else { &head[start..] }
 }
 
-/// The name of `name = (a) => {` and `name = function (a) {`.
-fn arrow_name<'a>(code: &'a [u8], rest: &'a [u8]) -> Option<&'a [u8]> {
-    let is_arrow = code.ends_with(b"=> {") || code.ends_with(b"=> (");
+/// The name of `name = (a) => {` and `name = function (a) {`, whose head ends in the line `end`.
+fn arrow_name<'a>(code: &'a [u8], end: &[u8], rest: &'a [u8]) -> Option<&'a [u8]> {
+    let is_arrow = end.ends_with(b"=> {") || code.ends_with(b"=> (");
     if !is_arrow && memchr::memmem::find(code, b"= function").is_none() {
         return None;
     }

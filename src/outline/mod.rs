@@ -102,7 +102,7 @@ impl OutlineRow {
     }
 
     /// `14-30   bar()`, `12-80 class Foo`.
-    fn brief(found: &Definition<'_>) -> OutlineRow {
+    pub(crate) fn brief(found: &Definition<'_>) -> OutlineRow {
         let text = String::from_utf8_lossy(found.brief());
         let call = if found.is_named_function() { "()" } else { "" };
         OutlineRow::with(found, &format!("{text}{call}"))

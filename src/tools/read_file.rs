@@ -119,6 +119,10 @@ pub struct ReadFileOutput {
     /// The `offset` of the next page; absent at the end of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<i64>,
+    /// The innermost definition that the first line is in and that begins before it; absent for files over
+    /// 1 MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// The token of the whole content, for `expected_version` of a later edit; absent for files
     /// that are too large to edit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -335,6 +339,9 @@ fn read_part(
     if lines.1.is_none() && answer.start_line == Some(1) && !args.raw {
         answer.outline_rest(context, &path);
     }
+    if !args.raw {
+        answer.name_around(context, &path);
+    }
     answer.raw = args.raw;
     notes.extend(answer.extension_note());
     notes.append(&mut answer.notes);
@@ -345,6 +352,9 @@ fn read_part(
     answer.notes = notes;
     Ok(answer)
 }
+
+/// The largest file that is looked through for the definition around a page, in bytes.
+const MAX_NAMED_AROUND: usize = 1 << 20;
 
 /// The most definitions of a name in a tree that are read; of more, the places are shown.
 const MAX_DEFINED: usize = 3;
@@ -635,6 +645,19 @@ impl ReadFileOutput {
         self.outline = Outline::of(&all, next, MAX_ROWS_AFTER_PAGE).rows;
     }
 
+    /// Adds the definition that the first line is in, as the head of a hunk has it.
+    fn name_around(&mut self, context: &ToolContext<'_>, path: &WorkspacePath) {
+        let first = self.start_line.and_then(|first| u64::try_from(first).ok());
+        let Some(first) = first.filter(|first| *first > 1 && self.version.is_some()) else { return };
+        if context.format.syntax() == Syntax::Shell || !outline::is_known(path.relative()) {
+            return;
+        }
+        // A file that cannot be read again, or is large, has no such name; the page is read.
+        let Ok(bytes) = path.read(MAX_NAMED_AROUND) else { return };
+        let all = outline::definitions(&bytes, path.relative());
+        self.within = outline::around(&all, first).map(|found| OutlineRow::brief(found).text);
+    }
+
     /// About how many bytes of the answer it takes.
     fn body_bytes(&self) -> usize {
         let rows: usize = self.outline.iter().map(|row| row.text().len() + 1).sum();
@@ -748,7 +771,9 @@ impl ReadFileOutput {
             0 | 1 => String::new(),
             column => format!(" from column {column}"),
         };
-        format!("[{lines}{column}{ending}{encoding}]")
+        let within = self.within.as_ref();
+        let within = within.map_or_else(String::new, |it| format!(", in {}", escape::printable(it)));
+        format!("[{lines}{column}{within}{ending}{encoding}]")
     }
 
     /// Several files, each below its path.

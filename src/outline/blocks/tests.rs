@@ -520,3 +520,36 @@ int f(void)
     let expected = ["1-1 = A", "2-4 struct foo", "5-8 = B", "9-12 int f(void)", "13-13 = LAST"];
     assert_eq!(outline("a.c", text), expected);
 }
+
+#[test]
+fn braces_in_the_types_of_parameters_open_no_block() {
+    let text = "export const makeIssue = (params: {
+  data: any;
+}): Issue => {
+  if (params.data) {
+    return params;
+  }
+};
+
+function pick({ a, b }: { a: number; b: number }) {
+  return a + b;
+}
+
+const listed = (
+  one: string,
+) => {
+  return one;
+};
+
+const table = pick({
+  a: 1,
+});
+";
+    let expected = [
+        "1-7 export const makeIssue = (params:",
+        "9-11 function pick({ a, b }: { a: number; b: number })",
+        "13-17 const listed =",
+        "19-21 = table",
+    ];
+    assert_eq!(outline("a.ts", text), expected);
+}
