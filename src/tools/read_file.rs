@@ -648,7 +648,9 @@ impl ReadFileOutput {
     /// Adds the definition that the first line is in, as the head of a hunk has it.
     fn name_around(&mut self, context: &ToolContext<'_>, path: &WorkspacePath) {
         let first = self.start_line.and_then(|first| u64::try_from(first).ok());
-        let Some(first) = first.filter(|first| *first > 1 && self.version.is_some()) else { return };
+        let Some(first) = first.filter(|first| *first > 1 && self.version.is_some()) else {
+            return;
+        };
         if context.format.syntax() == Syntax::Shell || !outline::is_known(path.relative()) {
             return;
         }
@@ -772,7 +774,8 @@ impl ReadFileOutput {
             column => format!(" from column {column}"),
         };
         let within = self.within.as_ref();
-        let within = within.map_or_else(String::new, |it| format!(", in {}", escape::printable(it)));
+        let within =
+            within.map_or_else(String::new, |it| format!(", in {}", escape::printable(it)));
         format!("[{lines}{column}{within}{ending}{encoding}]")
     }
 

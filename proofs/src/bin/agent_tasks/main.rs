@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The files of `proofs/tasks` are played one after the other. `written.json` holds tasks whose calls
-//! were written down as they should be. A file with a `limit` holds those that models solved, each side
+//! were written down as they should be. A file with `limits` holds those that models solved, each side
 //! by one that had seen nothing but the task and the tools of that side; its calls are as they were made,
-//! mistakes included. Each side of a task works in a tree of its own. What its calls print must contain
+//! mistakes included. Both were told to be certain of the answer and to waste neither calls nor output. Each side of a task works in a tree of its own. What its calls print must contain
 //! the facts of the task, and what they leave must pass its check. Tokens are a quarter of the bytes of
 //! calls and answers.
 //!
@@ -81,7 +81,7 @@ fn run(out: &mut impl Write) -> Result<bool, BoxError> {
             }
             report.add(task, &played, out)?;
         }
-        is_good &= report.finish(file.limit(), out)?;
+        is_good &= report.finish(file.limits(), out)?;
     }
     Ok(is_good)
 }

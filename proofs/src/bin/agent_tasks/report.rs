@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::BoxError;
-use crate::task::{Played, Side, Task};
+use crate::task::{Limits, Played, Side, Task};
 use crate::toll::Toll;
 
 /// The table of one file of tasks.
@@ -52,18 +52,21 @@ impl Report {
         Ok(())
     }
 
-    /// Prints the sums; false if a side lacks facts or ripkit is over the limit.
-    pub(crate) fn finish(self, limit: Option<f64>, out: &mut impl Write) -> Result<bool, BoxError> {
+    /// Prints the sums; false if a side lacks facts or ripkit is over a limit.
+    pub(crate) fn finish(
+        self,
+        limits: Option<Limits>,
+        out: &mut impl Write,
+    ) -> Result<bool, BoxError> {
         let [ripkit, shell] = self.tolls;
         row("all", self.tolls, out)?;
         let [solved, by_shell] = self.solved;
         writeln!(out, "\nright: {solved} of {} by ripkit, {by_shell} by the shell\n", self.tasks)?;
-        let is_over =
-            limit.is_some_and(|limit| ripkit.shares(shell).iter().any(|share| *share > limit));
-        if let Some(limit) = limit.filter(|_| is_over) {
-            writeln!(out, "ripkit is over {limit} of the shell\n")?;
+        let exceeded = limits.filter(|limits| limits.are_exceeded_by(ripkit.shares(shell)));
+        if let Some(limits) = exceeded {
+            writeln!(out, "ripkit is over {limits} of the shell\n")?;
         }
-        Ok(self.missing == 0 && solved >= by_shell && !is_over)
+        Ok(self.missing == 0 && solved >= by_shell && exceeded.is_none())
     }
 }
 

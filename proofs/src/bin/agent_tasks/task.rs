@@ -1,6 +1,6 @@
 //! Recorded tasks: their form in files, and how they are played again.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,8 +18,30 @@ use crate::tree::Trees;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TaskFile {
-    limit: Option<f64>,
+    limits: Option<Limits>,
     tasks: Vec<Task>,
+}
+
+/// The shares of the shell's calls and tokens that ripkit may need in sum.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Limits {
+    calls: f64,
+    tokens: f64,
+}
+
+impl Limits {
+    /// Whether these shares are over a limit.
+    pub(crate) fn are_exceeded_by(self, [calls, tokens]: [f64; 2]) -> bool {
+        calls > self.calls || tokens > self.tokens
+    }
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Limits { calls, tokens } = self;
+        write!(f, "{calls} of the calls or {tokens} of the tokens")
+    }
 }
 
 /// A task of a coding agent, as it was solved with either side's tools.
@@ -30,6 +52,9 @@ pub(crate) struct Task {
     /// `owner/name`; without it the task starts in an empty directory.
     repository: Option<String>,
     commit: Option<String>,
+    /// What the models that solved it were asked, word for word.
+    #[expect(dead_code, reason = "for readers")]
+    asked: Option<String>,
     /// What was done to the tree before, on both sides.
     #[serde(default)]
     prepare: Vec<Step>,
@@ -94,9 +119,8 @@ impl TaskFile {
         file.map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
-    /// The share of the shell's calls, and of its tokens, that ripkit may need in sum.
-    pub(crate) fn limit(&self) -> Option<f64> {
-        self.limit
+    pub(crate) fn limits(&self) -> Option<Limits> {
+        self.limits
     }
 
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &Task> {
