@@ -12,9 +12,6 @@ use ripkit_fs::os::{Dir, File, Kind, ReadBuffer, Stat};
 /// Larger files get no filter, in bytes.
 const MAX_FILE: u64 = 64 << 20;
 
-/// How much of a file is searched for a NUL byte before anything else, in bytes.
-pub(crate) const BINARY_PROBE: usize = 8 * 1024;
-
 /// The longest line that is searched in one piece, in bytes.
 pub(crate) const MAX_LINE: usize = 4 << 20;
 
@@ -54,9 +51,7 @@ impl FileScan {
         let text = decode::text(bytes, decoded);
         let is_large = self.fingerprint.size > WHOLE;
         let content = if memchr::memchr(0, text).is_some() {
-            let probe = text.get(..BINARY_PROBE).unwrap_or(text);
-            let is_binary = !is_large && memchr::memchr(0, probe).is_some();
-            if is_binary { Content::Binary } else { Content::Opaque }
+            if !is_large && decode::is_binary(text) { Content::Binary } else { Content::Opaque }
         } else if is_large && (text.len() != bytes.len() || has_long_line(text)) {
             // Such files are searched in pieces, which the answer reports.
             Content::Opaque

@@ -52,7 +52,7 @@ use crate::error::Error;
 use crate::index::background::BackgroundState;
 #[cfg(feature = "cli")]
 pub(crate) use crate::index::candidate_paths::{CandidatePaths, CandidateQuery, Sought};
-pub(crate) use crate::index::file_scan::{BINARY_PROBE, FileScan, MAX_LINE};
+pub(crate) use crate::index::file_scan::{FileScan, MAX_LINE};
 pub(crate) use crate::index::file_table::{Excluded, WHOLE};
 use crate::index::indexer::ScanMode;
 pub use crate::index::options::IndexOptions;

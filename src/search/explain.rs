@@ -18,7 +18,7 @@ use grep_matcher::{Match, Matcher};
 
 use crate::context::Call;
 use crate::error::Error;
-use crate::index::{BINARY_PROBE, Excluded, IndexReader};
+use crate::index::{Excluded, IndexReader};
 use crate::pool::Unfinished;
 use crate::search::Searched;
 use crate::search::alternative::{Alternative, NoFiles, Reading};
@@ -261,8 +261,7 @@ impl Trial {
             let opened = workspace.resolve(&escape::exact_path(path), Access::Read);
             let Ok(bytes) = opened.and_then(|file| file.read(MAX_BYTES)) else { continue };
             let text = decode::text(&bytes, &mut decoded);
-            let window = text.get(..BINARY_PROBE).unwrap_or(text);
-            let is_binary = memchr::memchr(0, window).is_some() && !self.is_named(path);
+            let is_binary = decode::is_binary(text) && !self.is_named(path);
             let reason = match self.reason(path) {
                 Some(_) if is_binary => continue,
                 None if is_binary => Some(Reading::Binary),

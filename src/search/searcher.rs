@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 
-use crate::index::{BINARY_PROBE, Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
+use crate::index::{Excluded, FileScan, IndexReader, ScratchBuffers, WHOLE};
 use crate::outline;
 use crate::output::ScanStats;
 use crate::pool::lock;
@@ -343,7 +343,7 @@ impl FileSearcher {
     ) -> io::Result<()> {
         let bytes = &worker.buffer[..length];
         let text = decode::text(bytes, &mut worker.decoded);
-        if memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some() {
+        if decode::is_binary(text) {
             let path = path();
             if !self.is_named(&path) {
                 found.skip_binary(&self.aliases.shown(&path));

@@ -5,6 +5,9 @@ use encoding_rs::{Encoding, UTF_8};
 /// The size of ripgrep's line buffer; it checks each filling of it for NUL bytes.
 pub(crate) const WINDOW: usize = 64 * 1024;
 
+/// How much of a text is looked through for a NUL byte before anything else, in bytes.
+const BINARY_PROBE: usize = 8 * 1024;
+
 /// The byte order mark of UTF-8.
 pub(crate) const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -23,6 +26,11 @@ pub(crate) fn text<'a>(bytes: &'a [u8], decoded: &'a mut String) -> &'a [u8] {
 /// Whether the bytes begin with a UTF-16 byte order mark.
 pub(crate) fn is_utf16(bytes: &[u8]) -> bool {
     Encoding::for_bom(bytes).is_some_and(|(encoding, _)| encoding != UTF_8)
+}
+
+/// Whether a text shows by a NUL byte in its beginning that it is binary.
+pub(crate) fn is_binary(text: &[u8]) -> bool {
+    memchr::memchr(0, text.get(..BINARY_PROBE).unwrap_or(text)).is_some()
 }
 
 /// How many bytes of a text ripgrep searches if the first NUL byte is at `nul`: the whole lines
