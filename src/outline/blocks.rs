@@ -184,6 +184,8 @@ struct Language {
     has_plain_functions: bool,
     /// Whether it has the preprocessor and the declarations of C.
     is_c: bool,
+    /// Whether only `name()` and `function name` begin a function, as in a shell.
+    is_shell: bool,
     /// The character that begins a heading.
     heading: u8,
 }
@@ -199,7 +201,8 @@ const LANGUAGES: [(Ends, bool, &str); 6] = [
     (
         Ends::Braces,
         false,
-        "rs go php phtml kt kts swift scala sc pl pm t r R zig proto thrift graphql sol tf hcl bib v sv",
+        "rs go php phtml kt kts swift scala sc pl perl pm t r R zig proto thrift graphql sol tf hcl bib v sv \
+         tcl tk",
     ),
     (Ends::Indentation, false, "py pyi pyw pyx pxd gd nim coffee fs fsx hs"),
     (
@@ -274,6 +277,7 @@ impl Language {
         let known = LANGUAGES.iter().find(|(_, _, all)| all.split(' ').any(|own| own == extension));
         let (ends, has_plain_functions, _) = *known?;
         let is_c = "c h cc cpp cxx hh hpp hxx cu m mm ino".split(' ').any(|own| own == extension);
+        let is_shell = ["sh", "bash", "zsh", "ksh"].contains(&extension);
         let heading = match extension {
             "adoc" => b'=',
             "tex" | "sty" => b'\\',
@@ -281,7 +285,7 @@ impl Language {
             "md" | "markdown" | "mdx" => b'#',
             _ => b'[',
         };
-        Some(Language { ends, has_plain_functions, is_c, heading })
+        Some(Language { ends, has_plain_functions, is_c, is_shell, heading })
     }
 }
 
@@ -391,15 +395,15 @@ impl<'a> Scan<'a, '_> {
         outer: Option<Kind>,
     ) -> Option<Head<'a>> {
         match self.language.ends {
-            Ends::Section => self.section(columns, code),
+            Ends::Section => self.section(index, columns, code),
             Ends::Form => form(columns, code),
             _ => self.code(index, columns, code, outer),
         }
     }
 
     /// A heading or a section; its level takes the place of the columns.
-    fn section(&self, columns: usize, code: &'a [u8]) -> Option<Head<'a>> {
-        let level = self.level(columns, code)?;
+    fn section(&self, index: usize, columns: usize, code: &'a [u8]) -> Option<Head<'a>> {
+        let level = self.level(index, columns, code)?;
         let name = match self.language.heading {
             b'[' => code.trim_byte(b'[', b']'),
             b'\\' => between(code, b"{", b"}"),
@@ -410,10 +414,13 @@ impl<'a> Scan<'a, '_> {
     }
 
     /// The level of a heading of Markdown, Asciidoc, TeX or HTML, or of a section in brackets.
-    fn level(&self, columns: usize, code: &[u8]) -> Option<usize> {
+    fn level(&self, index: usize, columns: usize, code: &[u8]) -> Option<usize> {
         let mark = self.language.heading;
-        if columns >= 4 || code.first() != Some(&mark) {
+        if columns >= 4 {
             return None;
+        }
+        if code.first() != Some(&mark) {
+            return self.underlined(index, code);
         }
         match mark {
             b'[' => {
@@ -439,6 +446,24 @@ impl<'a> Scan<'a, '_> {
         }
     }
 
+    /// The level of a heading of Markdown or Asciidoc that the next line underlines. Three dashes also end the
+    /// matter in front of a text, and four a block of Asciidoc: a heading stands behind a blank line.
+    fn underlined(&self, index: usize, code: &[u8]) -> Option<usize> {
+        let marks: &[u8] = match self.language.heading {
+            b'#' => b"=-",
+            b'=' => b"=-~^+",
+            _ => return None,
+        };
+        let line = self.lines.get(index + 1)?.trim_ascii_end();
+        let level = marks.iter().position(|mark| line.first() == Some(mark))? + 1;
+        let is_line = line.len() >= 4 && line.iter().all(|byte| *byte == line[0]);
+        let title = String::from_utf8_lossy(code).chars().count();
+        let fits = self.language.heading == b'#' || title.abs_diff(line.len()) <= 2;
+        let above = index.checked_sub(1).map_or(&b""[..], |above| self.lines[above].trim_ascii());
+        let begins = above.is_empty() || above == b"---";
+        (begins && is_line && fits && !marks.contains(&code[0])).then_some(level)
+    }
+
     fn code(
         &self,
         index: usize,
@@ -458,7 +483,13 @@ impl<'a> Scan<'a, '_> {
         if is_c && let Some(head) = objective(columns, code) {
             return Some(head);
         }
-        if is_passed_over(code) || matches!(code.first(), Some(b')' | b']' | b'}' | b'{')) {
+        if self.language.is_shell {
+            return shell_function(columns, code).or_else(|| value(columns, code));
+        }
+        if is_passed_over(code)
+            || is_c && is_attribute(code)
+            || matches!(code.first(), Some(b')' | b']' | b'}' | b'{'))
+        {
             return None;
         }
         let is_inner = outer == Some(Kind::Function);
@@ -467,7 +498,7 @@ impl<'a> Scan<'a, '_> {
         let behind = &rest[first.len()..];
         let lowered = first.to_ascii_lowercase();
         let keyword = if self.language.ends == Ends::Word { &lowered[..] } else { first };
-        let is_tag = has_plain_functions && contains(&TAGS, keyword);
+        let is_tag = is_c && contains(&TAGS, keyword);
         let is_keyword = contains(&KEYWORDS, keyword) || contains(&MORE_KEYWORDS, keyword);
         if is_keyword && !(is_tag && self.is_declaration(index, rest)) && !(is_c && is_inner) {
             let name = defined_name(keyword, behind)?;
@@ -493,9 +524,7 @@ impl<'a> Scan<'a, '_> {
             return Some(Head { columns, name, kind: Kind::Function });
         }
         // In C the words before a name are its type, which may be any.
-        let is_value = columns == 0 && (!is_c || first == b"typedef");
-        let name = value_name(code).filter(|_| is_value)?;
-        Some(Head { columns, name, kind: Kind::Value })
+        value(columns, code).filter(|_| !is_c || first == b"typedef")
     }
 
     /// The line in which the head of a function such as `name = (a) => {` ends, if its parameters begin in
@@ -507,12 +536,17 @@ impl<'a> Scan<'a, '_> {
     }
 
     /// Whether `struct a` begins no definition of a type: it ends with `;` before a brace, or is the
-    /// type of a function.
+    /// type of a function, whose name may stand in the next line.
     fn is_declaration(&self, index: usize, rest: &[u8]) -> bool {
         let brace = memchr::memchr(b'{', rest).unwrap_or(rest.len());
-        let is_function = memchr::memchr(b'(', &rest[..brace]).is_some();
         let is_value = memchr::memchr(b'=', &rest[..brace]).is_some();
-        is_function || is_value || self.opening(index).is_none()
+        let Some((open, _)) = self.opening(index) else { return true };
+        let below = self.lines[index + 1..].iter().take(open - index);
+        let has_parameters = |line: &[u8]| {
+            let brace = memchr::memchr(b'{', line).unwrap_or(line.len());
+            memchr::memchr(b'(', &line[..brace]).is_some()
+        };
+        is_value || has_parameters(rest) || below.into_iter().any(|line| has_parameters(line))
     }
 
     /// The line in which the block of a definition opens, and what stands in it from the brace on; none for
@@ -521,15 +555,17 @@ impl<'a> Scan<'a, '_> {
         let mut depth = 0_i32;
         for (at, line) in self.lines.iter().enumerate().skip(index).take(MAX_HEAD) {
             let code = without_comment(line);
-            if code.is_empty() && depth == 0 {
+            let follows = || self.lines.get(at + 1).is_some_and(|next| next.starts_with(b"{"));
+            if code.is_empty() && depth == 0 && !follows() {
                 return None;
             }
             for (column, byte) in code.iter().enumerate() {
                 match byte {
                     b'(' | b'[' => depth += 1,
+                    // A declaration, or a line among the parameters of another.
+                    b';' | b')' | b']' if depth == 0 => return None,
                     b')' | b']' => depth -= 1,
-                    b'{' if depth <= 0 => return Some((at, &code[column..])),
-                    b';' if depth <= 0 => return None,
+                    b'{' if depth == 0 => return Some((at, &code[column..])),
                     _ => {}
                 }
             }
@@ -550,6 +586,9 @@ impl<'a> Scan<'a, '_> {
                 let continued = self.lines[index..limit].iter().take_while(goes_on).count();
                 (index + continued).min(limit - 1)
             }
+            Ends::Braces if self.language.is_shell && self.lines[index].ends_with(b"(") => {
+                self.deeper(index, columns, limit)
+            }
             Ends::Braces => match self.opening(index) {
                 Some(open) => self.closing(open, columns, limit),
                 None => self.statement(index, columns, limit),
@@ -568,15 +607,18 @@ impl<'a> Scan<'a, '_> {
                 }
             }
             Ends::Section => {
+                let own_table = Some(self.lines[index]).filter(|_| self.language.heading == b'[');
                 let mut skipped = SkippedText::default();
-                let next = self.lines[index + 1..limit].iter().position(|line| {
-                    let Some((own, code)) = indentation(line) else { return false };
+                let next = (index + 1..limit).position(|at| {
+                    let Some((own, code)) = indentation(self.lines[at]) else { return false };
                     let level = if skipped.takes(code, self.language) {
                         None
                     } else {
-                        self.level(own, code)
+                        self.level(at, own, code)
                     };
-                    level.is_some_and(|level| level <= columns)
+                    // The table `[a.b]` of TOML is in `[a]`, and may follow any other.
+                    let is_inner = own_table.is_none_or(|table| is_in_table(code, table));
+                    level.is_some_and(|level| level <= columns || !is_inner)
                 });
                 self.without_blanks(index, next.map_or(limit, |next| index + 1 + next))
             }
@@ -663,6 +705,15 @@ impl SkippedText {
     }
 }
 
+/// Whether the table of TOML that a line begins is in another: `[a.b]` in `[a]`.
+fn is_in_table(code: &[u8], table: &[u8]) -> bool {
+    let name = |line: &'_ [u8]| -> Vec<u8> {
+        let line = line.trim_ascii().trim_byte(b'[', b']');
+        line[..memchr::memchr(b']', line).unwrap_or(line.len())].to_vec()
+    };
+    name(code).strip_prefix(name(table).as_slice()).is_some_and(|rest| rest.starts_with(b"."))
+}
+
 /// A line without what follows `//`, and without blanks at its end.
 fn without_comment(line: &[u8]) -> &[u8] {
     let is_mark = |at: &usize| line[at + 1..].first() == Some(&b'/');
@@ -671,12 +722,34 @@ fn without_comment(line: &[u8]) -> &[u8] {
     line[..end.unwrap_or(line.len())].trim_ascii()
 }
 
+/// Whether a line of C has attributes of the function below it, and nothing else.
+fn is_attribute(code: &[u8]) -> bool {
+    code.starts_with(b"__attribute__") && code.ends_with(b"))")
+}
+
 fn is_one_line(code: &[u8]) -> bool {
     !without_comment(code).ends_with(b"{") && !without_comment(code).ends_with(b"(")
 }
 
 fn has_word(line: &[u8], wanted: &[u8]) -> bool {
     line.split(|byte| !is_name_byte(*byte)).any(|word| word == wanted)
+}
+
+/// `name() {`, `function name {`, of a shell.
+fn shell_function(columns: usize, code: &[u8]) -> Option<Head<'_>> {
+    let named = code.strip_prefix(b"function ").map(<[u8]>::trim_ascii_start);
+    let rest = named.unwrap_or(code);
+    let is_part = |byte: &u8| is_name_byte(*byte) || b"-.:".contains(byte);
+    let (name, rest) = rest.split_at(rest.iter().position(|byte| !is_part(byte))?);
+    let rest = rest.trim_ascii_start();
+    let is_function = rest.starts_with(b"()") || named.is_some() && rest.starts_with(b"{");
+    (is_function && !name.is_empty()).then_some(Head { columns, name, kind: Kind::Function })
+}
+
+/// A constant, an alias or a variable in column 0.
+fn value(columns: usize, code: &[u8]) -> Option<Head<'_>> {
+    let name = value_name(code).filter(|_| columns == 0)?;
+    Some(Head { columns, name, kind: Kind::Value })
 }
 
 /// `(defun name`, `(define (name`.

@@ -162,8 +162,8 @@ pub(crate) fn find(content: &[u8], path: &[u8], name: &str) -> Named {
 pub(crate) struct DirectoryOutline {
     /// Directories with the number of files below them, in path order.
     pub(crate) tree: Vec<String>,
-    /// The largest files that define anything, with their first definitions.
-    pub(crate) files: Vec<(String, Vec<OutlineRow>)>,
+    /// The largest files that define anything, with their first definitions and the number of all.
+    pub(crate) files: Vec<(String, Vec<OutlineRow>, usize)>,
     pub(crate) incomplete: Option<Incomplete>,
 }
 
@@ -198,9 +198,9 @@ pub(crate) fn directory(
         let Ok(content) = file.read(MAX_BYTES) else { continue };
         let all = definitions(&content, file.relative());
         let top = all.iter().filter(|found| !found.is_value() && found.depth() == 0);
-        let rows: Vec<_> = top.take(MAX_FILE_ROWS).map(OutlineRow::of).collect();
+        let rows: Vec<_> = top.clone().take(MAX_FILE_ROWS).map(OutlineRow::of).collect();
         if !rows.is_empty() {
-            files.push((file.as_str().to_owned(), rows));
+            files.push((file.as_str().to_owned(), rows, top.count()));
         }
     }
     let incomplete = report.incomplete.or_else(|| scope.call().stop_reason());

@@ -309,8 +309,8 @@ fn read_part(
             Err(places) => return Ok(ReadFileOutput { notes, ..places }),
         },
         Part::Lines(first, last) => {
-            let rows = last.map(|last| (last - first + 1).max(1).unsigned_abs());
-            lines = (args.offset.or(Some(first)), lines.1.or(rows));
+            let rows = last.map_or(LINES_FROM, |last| (last - first + 1).max(1).unsigned_abs());
+            lines = (args.offset.or(Some(first)), lines.1.or(Some(rows)));
         }
         Part::All => {}
     }
@@ -352,6 +352,9 @@ fn read_part(
     answer.notes = notes;
     Ok(answer)
 }
+
+/// How many lines `path:line` reads, which searches and compilers print.
+const LINES_FROM: u64 = 50;
 
 /// The largest file that is looked through for the definition around a page, in bytes.
 const MAX_NAMED_AROUND: usize = 1 << 20;
@@ -490,11 +493,12 @@ fn outline_of_directory(
         base.push(b'/');
     }
     let found = outline::directory(context.scope(context.call), &base, walk)?;
-    let parts = found.files.into_iter().map(|(path, outline)| ReadFileOutput {
-        path,
-        outline,
-        outline_title: Some(String::new()),
-        ..ReadFileOutput::default()
+    let parts = found.files.into_iter().map(|(path, outline, all)| {
+        let shown = outline.len();
+        let title =
+            if shown < all { format!("[{shown} of {all} definitions]") } else { String::new() };
+        let outline_title = Some(title);
+        ReadFileOutput { path, outline, outline_title, ..ReadFileOutput::default() }
     });
     Ok(ReadFileOutput {
         path: path.as_str().to_owned(),

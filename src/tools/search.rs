@@ -336,7 +336,7 @@ pub(super) fn definitions_of(
     name: &str,
 ) -> Result<(Vec<DefinitionLine>, Option<Incomplete>), Error> {
     // Of `A::b`, the lines have `b`.
-    let is_outer = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let is_outer = |letter: char| !letter.is_alphanumeric() && !matches!(letter, '_' | '$');
     let own = name.rsplit(is_outer).find(|part| !part.is_empty()).unwrap_or(name);
     let args = SearchArgs {
         path: OneOrMany::from(directory),

@@ -1,5 +1,6 @@
 //! `undo_change`: undoes changes that were made through the toolkit.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -118,7 +119,14 @@ impl Tool for UndoChange {
                 return Err(Error::new(ErrorCode::InvalidArgument, message));
             }
             (None, true) => newest,
-            (None, false) => newest.into_iter().take(1).collect(),
+            (None, false) => {
+                let since = steps.iter().rev().take_while(|step| !step.is_undo());
+                if args.redo && !newest.is_empty() && since.into_iter().any(|step| !step.is_redo())
+                {
+                    return Err(outdated());
+                }
+                newest.into_iter().take(1).collect()
+            }
             (Some(number), false) => {
                 let is_it = |step: &&LoggedStep| step.is_called(number);
                 match newest.into_iter().find(is_it) {
@@ -152,9 +160,22 @@ impl Tool for UndoChange {
         if args.all && !args.redo && dropped > 0 {
             notes.push(format!("{dropped} older calls were not kept and stay as they are"));
         }
+        // Each of several changes says of a file that it was changed since.
+        let mut told = HashSet::new();
+        notes.retain(|note| told.insert(note.clone()));
         let (undone, total) = rows(&undone, &mut notes);
         Ok(UndoChangeOutput { undone, total, left, redone: args.redo, notes })
     }
+}
+
+/// The error for a redo of what was undone before other changes were made.
+fn outdated() -> Error {
+    let message = "other changes were made since the last undo, so that redo needs a number";
+    Error::new(ErrorCode::InvalidArgument, message).with_hint(Hint::tool(
+        "Take it from ",
+        "list_changes",
+        ".",
+    ))
 }
 
 /// The error for a number; `is_other` if its change is in the log, but undone, or with `redo` not undone.

@@ -553,3 +553,126 @@ const table = pick({
     ];
     assert_eq!(outline("a.ts", text), expected);
 }
+
+#[test]
+fn tables_of_toml_end_where_one_begins_that_is_not_in_them() {
+    let text = "[dev-dependencies]
+a = 1
+[lints.rust]
+b = 2
+[lints.rust.more]
+c = 3
+[[bin]]
+d = 4
+";
+    let expected =
+        ["1-2 [dev-dependencies]", "3-6 [lints.rust]", "5-6   [lints.rust.more]", "7-8 [[bin]]"];
+    assert_eq!(outline("Cargo.toml", text), expected);
+}
+
+#[test]
+fn functions_of_c_are_found_behind_their_types_and_attributes() {
+    let text = "__attribute__((format (printf, 1, 2)))
+static void logged(const char *text, ...)
+{
+}
+
+static struct table_offsets *
+table_offsets_for(struct table *t, int type)
+{
+\treturn 0;
+}
+
+static int verify(struct repository *r,
+\t\t  struct pack *p,
+\t\t  int count)
+
+{
+\treturn 1;
+}
+
+struct pack {
+\tint a;
+};
+";
+    let expected = [
+        "2-4 static void logged(const char *text, ...)",
+        "7-10 table_offsets_for(struct table *t, int type)",
+        "12-18 static int verify(struct repository *r,",
+        "20-22 struct pack",
+    ];
+    assert_eq!(outline("a.c", text), expected);
+}
+
+#[test]
+fn a_class_may_have_types_by_default_in_typescript() {
+    let text = "export class Issue<T = any> extends Error {
+  private a = 1;
+  add(): void {
+  }
+}
+";
+    let expected = ["1-5 export class Issue<T = any> extends Error", "3-4   add(): void"];
+    assert_eq!(outline("a.ts", text), expected);
+}
+
+#[test]
+fn functions_of_a_shell_are_found_and_words_in_its_texts_are_none() {
+    let text = "one () {
+\techo a
+}
+
+function two {
+\tcat <<-EOF
+\tpackage require Tk
+\tobject $head
+\tEOF
+}
+
+three() (
+\tcd a
+)
+
+_four-five()
+{
+\t:
+}
+LIMIT=3
+";
+    let expected =
+        ["1-3 one ()", "5-10 function two", "12-14 three()", "16-19 _four-five()", "20-20 = LIMIT"];
+    assert_eq!(outline("a.sh", text), expected);
+}
+
+#[test]
+fn underlined_headings_are_sections() {
+    let text = "---
+title: a text
+---
+Changes
+=======
+
+[1.0.0] - 2026
+--------------
+a | b
+--- | ---
+1 | 2
+
+Older
+-----
+";
+    let expected = ["4-14 Changes", "7-11   [1.0.0] - 2026", "13-14   Older"];
+    assert_eq!(outline("a.md", text), expected);
+    let text = "git-a(1)
+========
+
+NAME
+----
+text
+
+----
+listed
+----
+";
+    assert_eq!(outline("a.adoc", text), ["1-10 git-a(1)", "4-10   NAME"]);
+}

@@ -373,6 +373,11 @@ impl LoggedStep {
         self.is_undo
     }
 
+    /// Whether it made a change again that had been undone.
+    pub fn is_redo(&self) -> bool {
+        !self.is_undo && self.undid.is_some()
+    }
+
     /// The changes of paths, in the order in which they were made.
     pub fn changes(&self) -> &[LoggedChange] {
         &self.changes
