@@ -568,10 +568,12 @@ fn g2_a_stored_index_is_synced_before_it_gets_its_name() {
         place.trace(&["-y".to_owned(), "-e".to_owned(), STORING.to_owned()], &build);
     assert!(output.status.success(), "{output:?}");
     let storing = trace.lines().filter(|line| line.contains(".ripkit-index~"));
-    let calls: Vec<&str> =
+    let mut calls: Vec<&str> =
         storing.filter_map(|line| line.split_whitespace().nth(1)?.split('(').next()).collect();
-    // Content, then the header; and nothing is written behind the back of the sync.
-    assert_eq!(calls, ["pwrite64", "pwrite64", "fsync", "renameat2"], "{trace}");
+    // Content, in more pieces if reading takes long, then the header; and nothing is written behind the back
+    // of the sync.
+    calls.dedup();
+    assert_eq!(calls, ["pwrite64", "fsync", "renameat2"], "{trace}");
 }
 
 #[test]
