@@ -3,18 +3,17 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::index::selections::{KeptSelection, SelectionKey, State};
+use crate::index::kept_trees::{KeptTree, State, tree_key};
 use crate::index::snapshot::IndexView;
-use crate::index::snapshot_dir::{FilterKey, SnapshotDir};
+use crate::index::snapshot_dir::SnapshotDir;
 use crate::walk::{
-    DirContents, DirHandle, DirListing, DirSource, DirectoryReport, DiskDirs, FileId, IgnoreRules,
-    InitialTask, OpenCount, OpenDir, PendingDir, ReadContext, Selection, SelectionLookup,
-    WalkOptions,
+    DirContents, DirHandle, DirSource, DirectoryReport, DiskDirs, FileId, IgnoreRules, OpenCount,
+    OpenDir, PendingDir, ReadContext, ReadTree, VisibleDir, VisibleTree, WalkOptions,
 };
 use ripkit_fs::os::{Dir, Kind, Volume};
 use ripkit_fs::{RecentFingerprint, Workspace};
 
-/// How many directories of a selection may have changed for one thread to bring it up to date, or to make it
+/// How many directories of a tree may have changed for one thread to bring it up to date, or to make it
 /// anew.
 const MAX_CHANGED: usize = 64;
 
@@ -43,58 +42,59 @@ impl DirSource for IndexView {
         cached.unwrap_or_else(|| DiskDirs.ancestor_rules(workspace, dir, prefix, above, warnings))
     }
 
-    fn selection(&self, options: &WalkOptions, tasks: &[InitialTask]) -> SelectionLookup {
-        let Some(key) = SelectionKey::of(options, tasks).filter(|_| self.cache().is_watched())
-        else {
-            return SelectionLookup::Unknown;
-        };
-        let selections = &self.cache().selections();
-        match selections.get(&key) {
-            Some(State::Unfit) => SelectionLookup::Unknown,
-            None => {
-                selections.put(key, State::Seen);
-                SelectionLookup::Unknown
-            }
-            Some(State::Seen) => SelectionLookup::Wanted,
-            Some(State::Kept(kept)) => {
-                let mut changed = kept.changed(self.generation(), self.relisted());
-                changed.extend(tasks.iter().filter_map(|task| self.other_root(task, &kept)));
-                let is_few = changed.len() <= MAX_CHANGED;
-                let was_doubtful = kept.doubt(!is_few);
-                if is_few {
-                    let selection = kept.selection().clone();
-                    let has_rules = kept.has_rules(self.generation(), &|dir| self.open(dir));
-                    if has_rules && changed.is_empty() {
-                        return SelectionLookup::Known(selection);
-                    }
-                    return if has_rules {
-                        SelectionLookup::Outdated(selection, changed)
-                    } else {
-                        selections.put(key, State::Seen);
-                        SelectionLookup::Wanted
-                    };
-                }
-                // The first time, the walk perhaps finds that none of them has changed.
-                if was_doubtful {
-                    selections.put(key, State::Seen);
-                }
-                SelectionLookup::Unknown
-            }
+    fn tree(&self, options: &WalkOptions, root: &PendingDir) -> Option<ReadTree> {
+        if !self.cache().is_watched() {
+            return None;
         }
+        let (trees, generation) = (self.cache().trees(), self.generation());
+        let key = tree_key(options, root.prefix());
+        let kept = match trees.find(&key) {
+            Some(State::Kept(kept)) => kept,
+            // A walk that is limited in depth may read little of the tree.
+            _ if options.max_depth.is_some() => return None,
+            Some(State::Seen) => return Some((Arc::default(), vec![root.prefix().clone()])),
+            Some(State::Unfit) => return None,
+            None => {
+                trees.put(key, State::Seen);
+                return None;
+            }
+        };
+        let tree = kept.tree();
+        let range = tree.range(root.prefix()).expect("a tree is found by what it has");
+        let mut changed = kept.changed(range.clone(), generation, self.relisted());
+        let now = self.directory(root.prefix(), root.is_in_place(), &|| root.stat());
+        let is_known = now.is_some_and(|now| Arc::ptr_eq(&now, &kept.dirs()[range.start]));
+        if !is_known || !tree.dirs()[range.start].rules().0.is_same(root.rules()) {
+            changed.push(root.prefix().clone());
+        }
+        if changed.len() <= MAX_CHANGED {
+            let open = |dir: &SnapshotDir| self.open(dir);
+            let changed_rules = kept.changed_rules(range, generation, &open);
+            changed.extend(changed_rules.take(MAX_CHANGED + 1));
+        }
+        let is_few = changed.len() <= MAX_CHANGED;
+        let was_doubtful = kept.doubt(!is_few);
+        // The first time, the walk perhaps finds that none of them has changed.
+        if !is_few && was_doubtful {
+            trees.forget(&kept);
+        }
+        is_few.then(|| (tree.clone(), changed))
     }
 
-    fn keep_selection(
-        &self,
-        options: &WalkOptions,
-        tasks: &[InitialTask],
-        selection: &Arc<Selection>,
-    ) {
-        let Some(key) = SelectionKey::of(options, tasks) else { return };
-        let before = self.cache().selections().take(&key);
-        let state = self
-            .kept(options, tasks, (selection, before))
-            .map_or(State::Unfit, |kept| State::Kept(Arc::new(kept)));
-        self.cache().selections().put(key, state);
+    fn keep_tree(&self, options: &WalkOptions, tree: VisibleTree) -> Arc<VisibleTree> {
+        let (trees, tree) = (self.cache().trees(), Arc::new(tree));
+        let key = tree_key(options, tree.dirs()[0].prefix());
+        let dirs = self.directories_of(&tree, trees.find(&key).as_ref());
+        // The memory of the tree before is free first.
+        trees.put(key.clone(), State::Seen);
+        let dirs = dirs.filter(|_| tree.reserve(self.cache().budget()));
+        let state = dirs.map_or(State::Unfit, |dirs| {
+            let is_ruled = |index: &usize| !options.no_ignore && dirs[*index].is_ruled();
+            let ruled = (0..dirs.len()).filter(is_ruled).collect();
+            State::Kept(Arc::new(KeptTree::new(tree.clone(), dirs, ruled)))
+        });
+        trees.put(key, state);
+        tree
     }
 
     fn known_entry(&self, path: &[u8]) -> Option<(Kind, Option<FileId>)> {
@@ -166,16 +166,9 @@ impl IndexView {
             let open = || handle.open();
             cached.enter(walk.workspace(), directory.rules(), &open, warnings, with)?
         };
-        let listing = || DirListing::clone(cached.listing());
-        let filter = || walk.filter(directory, cached.volume(), &rules).apply_rules(listing());
-        // What lies before the position to resume at is not even counted, so such a result is of no
-        // use to other walks.
-        let filtered = if walk.options().resumes_below(directory.prefix()) {
-            Arc::new(filter())
-        } else {
-            cached.filtered(FilterKey::of(walk.options(), &rules), budget, filter)
-        };
         let volume = cached.volume();
+        let listing = cached.listing().clone();
+        let filtered = walk.filter(directory, volume, &rules).apply_rules(listing);
         Ok(DirContents::new((handle, volume), rules, filtered))
     }
 
@@ -184,44 +177,31 @@ impl IndexView {
         self.cache().directory(prefix).filter(|dir| dir.is_current(self.generation()))
     }
 
-    /// The path of a root that is not, or no more, the directory that a selection has.
-    fn other_root(&self, task: &InitialTask, kept: &KeptSelection) -> Option<Arc<[u8]>> {
-        let InitialTask::ReadDir(root) = task else { return None };
-        let now = self.directory(root.prefix(), root.is_in_place(), &|| root.stat());
-        (!now.is_some_and(|now| kept.has(&now))).then(|| root.prefix().clone())
-    }
-
-    /// What a walk visits, to be kept in the place of what it visited before; none if a later call could
+    /// The directories of a tree as they were read, some of them of the tree before; none if a later call could
     /// not tell whether something changed.
-    fn kept(
+    fn directories_of(
         &self,
-        options: &WalkOptions,
-        tasks: &[InitialTask],
-        (selection, before): (&Arc<Selection>, Option<Arc<KeptSelection>>),
-    ) -> Option<KeptSelection> {
-        let (mut dirs, mut ruled) = (Vec::new(), Vec::new());
-        for (index, selected) in selection.directories().iter().enumerate() {
-            // Mostly they are the same, which spares the look-up.
-            let same = before.as_ref().and_then(|before| before.directory(index));
-            let same = same.filter(|dir| selected.is_part_of(dir.listing()));
-            let dir = same.cloned().or_else(|| self.cache().directory(selected.prefix()))?;
-            if !dir.is_current(self.generation()) || !selected.is_part_of(dir.listing()) {
-                return None;
+        tree: &VisibleTree,
+        before: Option<&State>,
+    ) -> Option<Vec<Arc<SnapshotDir>>> {
+        let kept = before.into_iter().filter_map(|state| match state {
+            State::Kept(kept) => Some(kept),
+            State::Seen | State::Unfit => None,
+        });
+        let mut before =
+            kept.flat_map(|kept| kept.tree().dirs().iter().zip(kept.dirs())).peekable();
+        let directory = |dir: &Arc<VisibleDir>| {
+            let is_before = |known: &VisibleDir| known.prefix() < dir.prefix();
+            let is_same = |known: &Arc<VisibleDir>| Arc::ptr_eq(known, dir);
+            while before.next_if(|(known, _)| !is_same(known) && is_before(known)).is_some() {}
+            // Those that were not read again may have changed, which the next call sees.
+            if let Some((_, same)) = before.next_if(|(known, _)| is_same(known)) {
+                return Some(same.clone());
             }
-            if dir.is_ruled() && !options.no_ignore {
-                let (above, inside) = selected.rules();
-                ruled.push((dir.clone(), above.clone(), inside.clone()));
-            }
-            dirs.push(dir);
-        }
-        for task in tasks {
-            if let InitialTask::Visit(_, batch) = task {
-                dirs.push(self.cache().directory(batch.prefix())?);
-            }
-        }
-        drop(before);
-        let bytes = selection.bytes() + dirs.len() * size_of::<usize>();
-        let memory = self.cache().budget().reserve(bytes, 0)?;
-        Some(KeptSelection::new(selection.clone(), dirs, ruled, memory))
+            let read = self.cache().directory(dir.prefix())?;
+            let is_same = read.is_current(self.generation()) && dir.is_part_of(read.listing());
+            is_same.then_some(read)
+        };
+        tree.dirs().iter().map(directory).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::index::query::FilterQuery;
 use crate::index::settled::{Settled, SparedFiles};
 use crate::index::signatures::{BitsPerByte, BlockFilters, FileSet, Signatures};
 use crate::index::status::IndexStatus;
-use crate::walk::{DirListing, FileId, FileWords};
+use crate::walk::{DirListing, FileId, FileWord};
 use ripkit_fs::Fingerprint;
 use ripkit_fs::os::{Kind, Stat};
 
@@ -168,9 +168,10 @@ impl Slot {
 }
 
 impl Candidates {
-    /// Adds up files that need neither be opened nor checked; none if one of them has to be.
-    pub(super) fn spared(&self, files: &FileWords) -> Option<SparedFiles> {
-        self.settled.spared(files, self.files.as_ref())
+    /// Adds up files that need neither be opened nor checked; none if one of them has to be, or is binary and
+    /// not wanted.
+    pub(super) fn spared(&self, files: &[FileWord], with_binaries: bool) -> Option<SparedFiles> {
+        self.settled.spared(files, self.files.as_ref(), with_binaries)
     }
 
     /// Whether a file that is one of them is binary.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! walk ───> IndexView ──> Snapshot ────> SnapshotDir: fingerprint, listing, rules
-//!               └───────> Selections ──> what whole walks visit
+//!               └───────> KeptTrees ───> VisibleTree: what ignore rules leave
 //! search ─> IndexReader ─> FileTable ──> by FileId: fingerprint, size, class
 //!                              ├───────> Settled: which files a watch vouches for
 //!                              └───────> Signatures: a bit matrix over all files
@@ -10,7 +10,7 @@
 //!
 //! A call has an [`IndexView`], which is the source of its directories. A search asks the signatures
 //! once for its candidates; other files are not opened if they are unchanged. Where a watch vouches for
-//! all directories of a selection and for its files, these are added up many at a time.
+//! all directories of a tree and for its files, these are added up many at a time.
 //!
 //! Nothing is used that was not validated since the call began: a directory or a file counts as
 //! unchanged only if its fingerprint is the same, or a watch reports no change. Neither shows what a
@@ -27,12 +27,12 @@ mod file_table;
 pub(crate) mod grams;
 mod ignore_fingerprints;
 mod indexer;
+mod kept_trees;
 mod lead_bytes;
 mod options;
 mod planner;
 pub(crate) mod query;
 mod reader;
-mod selections;
 mod settled;
 pub(crate) mod signatures;
 mod snapshot;

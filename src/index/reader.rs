@@ -12,7 +12,7 @@ use crate::index::settled::SparedFiles;
 use crate::index::signatures::SignatureBuilder;
 use crate::index::snapshot::IndexView;
 use crate::index::tree_index::TreeIndex;
-use crate::walk::{FileId, FileWords};
+use crate::walk::{FileId, FileWord};
 use ripkit_fs::os::{File, Stat};
 
 /// One part in this many of a search's time goes into indexing.
@@ -105,9 +105,10 @@ impl IndexReader {
         self.tree.files().exclude(file, &self.candidates, self.view.generation(), stat)
     }
 
-    /// Adds up files that need neither be opened nor checked; none if one of them has to be.
-    pub(crate) fn spared(&self, files: &FileWords) -> Option<SparedFiles> {
-        self.candidates.spared(files)
+    /// Adds up files that need neither be opened nor checked; none if one of them has to be, or is binary and
+    /// not wanted.
+    pub(crate) fn spared(&self, files: &[FileWord], with_binaries: bool) -> Option<SparedFiles> {
+        self.candidates.spared(files, with_binaries)
     }
 
     /// Whether a file of those that [`IndexReader::spared`] adds up is binary.

@@ -2,7 +2,7 @@
 
 use crate::index::file_table::WHOLE;
 use crate::index::signatures::FileSet;
-use crate::walk::{FileId, FileWords};
+use crate::walk::{FileId, FileWord};
 
 /// The files that are unchanged as long as nothing is reported of them.
 #[derive(Clone, Debug, Default)]
@@ -66,18 +66,23 @@ impl Settled {
         }
     }
 
-    /// Adds up files if all of them are settled, and no text is one of the `candidates`.
+    /// Adds up files if all of them are settled, and no text is one of the `candidates`; binary files only if
+    /// they are wanted.
     pub(super) fn spared(
         &self,
-        files: &FileWords,
+        files: &[FileWord],
         candidates: Option<&FileSet>,
+        with_binaries: bool,
     ) -> Option<SparedFiles> {
         let mut spared = SparedFiles::default();
-        for (index, files) in files.words() {
+        // Directories next to each other often share words.
+        for same in files.chunk_by(|(a, _), (b, _)| a == b) {
+            let index = same[0].0;
+            let files = same.iter().fold(0, |all, (_, word)| all | word);
             let known = self.texts.word(index);
             let others = candidates.map_or(0, |candidates| known & !candidates.word(index));
             let (texts, binaries) = (others & files, self.binaries.word(index) & files);
-            if texts | binaries != files {
+            if texts | binaries != files || binaries != 0 && !with_binaries {
                 return None;
             }
             spared.texts += u64::from(texts.count_ones());

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::index::dir_changes::{DirChanges, Generation};
-use crate::index::dir_table::{DirTable, lies_below, vanished};
+use crate::index::dir_table::{DirTable, vanished};
 use crate::index::file_table::FileTable;
-use crate::index::selections::Selections;
+use crate::index::kept_trees::KeptTrees;
 use crate::index::snapshot_dir::SnapshotDir;
 use crate::index::watch_set::WatchSet;
 use crate::pool::lock;
 use crate::walk::{
-    DirHandle, DirListing, IgnoreFiles, IgnoreRules, MemoryBudget, OpenCount, OpenDir,
+    DirHandle, DirListing, IgnoreFiles, IgnoreRules, MemoryBudget, OpenCount, OpenDir, lies_below,
 };
 use ripkit_fs::byte_path::split_name;
 use ripkit_fs::os::{Dir, Kind, Stat, Volume};
@@ -31,7 +31,7 @@ const MAX_CHECKED: usize = 256;
 pub(crate) struct Snapshot {
     directories: RwLock<DirTable>,
     files: Arc<FileTable>,
-    selections: Selections,
+    trees: KeptTrees,
     outer: OnceLock<(IgnoreRules, Vec<String>)>,
     current: AtomicU64,
     /// Observations of earlier generations are invalid.
@@ -74,7 +74,7 @@ impl Snapshot {
         Snapshot {
             directories: RwLock::default(),
             files,
-            selections: Selections::default(),
+            trees: KeptTrees::default(),
             outer: OnceLock::new(),
             current: AtomicU64::new(0),
             min_valid: AtomicU64::new(0),
@@ -183,9 +183,9 @@ impl Snapshot {
         &self.files
     }
 
-    /// What earlier walks visited.
-    pub(super) fn selections(&self) -> &Selections {
-        &self.selections
+    /// The trees of earlier walks.
+    pub(super) fn trees(&self) -> &KeptTrees {
+        &self.trees
     }
 
     /// The memory for what is derived from listings.
@@ -227,7 +227,7 @@ impl Snapshot {
         let nothing = DirListing::default();
         dirs.iter().for_each(|dir| self.files.release(dir.listing(), &nothing));
         self.files.signatures().clear();
-        self.selections.clear();
+        self.trees.clear();
         if let Some(watching) = &self.watching {
             watching.forget(|_| true);
         }
@@ -263,7 +263,7 @@ impl Snapshot {
         let has_room = table.has_room(&dir, self.max);
         if has_room {
             let same = old.as_ref().filter(|old| old.has_identity(dir.stamps().0));
-            dir.assign_files(&self.files, same.map(|old| old.listing()));
+            dir.assign_files(&self.files, same.map(|old| &**old.listing()));
             if let Some(old) = same {
                 dir.inherit_rules(old);
             }

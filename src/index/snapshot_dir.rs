@@ -1,4 +1,4 @@
-//! A directory as it was when it was last read, with what was derived from that.
+//! A directory as it was when it was last read, with the rules inside it.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +8,9 @@ use crate::index::dir_changes::{DirChanges, Generation};
 use crate::index::file_table::FileTable;
 use crate::index::ignore_fingerprints::IgnoreFingerprints;
 use crate::pool::lock;
-use crate::walk::{
-    DirListing, FilteredDir, IgnoreFiles, IgnoreRules, MemoryBudget, OpenDir, Reservation,
-    WalkOptions,
-};
+use crate::walk::{DirListing, IgnoreFiles, IgnoreRules, MemoryBudget, OpenDir};
 use ripkit_fs::os::{Identity, Volume};
 use ripkit_fs::{Fingerprint, Workspace};
-
-/// How many filter results are kept of a directory, each for walks with other options.
-const MAX_FILTERED: usize = 4;
 
 /// A cached directory.
 #[derive(Debug)]
@@ -35,7 +29,6 @@ pub(crate) struct SnapshotDir {
     verified: AtomicU64,
     changes: Arc<DirChanges>,
     rules: Mutex<Option<Arc<CachedRules>>>,
-    filtered: Mutex<Vec<(FilterKey, Arc<FilteredDir>, Reservation)>>,
 }
 
 /// Ignore rules, with the fingerprints of the files that they were read from.
@@ -45,16 +38,6 @@ struct CachedRules {
     entered: IgnoreRules,
     stamps: IgnoreFingerprints,
     warnings: Vec<String>,
-}
-
-/// Everything that decides which entries of a directory remain, except the caller's filter.
-#[derive(Clone, Debug)]
-pub(super) struct FilterKey {
-    rules: IgnoreRules,
-    hidden: bool,
-    no_ignore: bool,
-    drop_noise: bool,
-    contents: bool,
 }
 
 impl SnapshotDir {
@@ -74,7 +57,6 @@ impl SnapshotDir {
             verified: AtomicU64::new(0),
             changes,
             rules: Mutex::default(),
-            filtered: Mutex::default(),
         }
     }
 
@@ -84,7 +66,7 @@ impl SnapshotDir {
     }
 
     /// All its entries, in path order.
-    pub(super) fn listing(&self) -> &DirListing {
+    pub(super) fn listing(&self) -> &Arc<DirListing> {
         &self.listing
     }
 
@@ -198,41 +180,6 @@ impl SnapshotDir {
             Arc::new(CachedRules { above, entered, stamps, warnings: own_warnings })
         });
         Ok(entered)
-    }
-
-    /// What such a walk leaves of the directory, by `filter` if none came by before; it is kept if
-    /// there is room.
-    pub(super) fn filtered(
-        &self,
-        key: FilterKey,
-        budget: &MemoryBudget,
-        filter: impl FnOnce() -> FilteredDir,
-    ) -> Arc<FilteredDir> {
-        let mut filtered = lock(&self.filtered);
-        if let Some((_, known, _)) = filtered.iter().find(|(known, ..)| known.is_same(&key)) {
-            return known.clone();
-        }
-        if filtered.len() >= MAX_FILTERED {
-            filtered.remove(0);
-        }
-        let left = Arc::new(filter());
-        // Rules that are not kept are other ones the next time.
-        let taken = key.rules.are_reserved().then(|| budget.reserve(left.bytes(), 0)).flatten();
-        filtered.extend(taken.map(|taken| (key, left.clone(), taken)));
-        left
-    }
-}
-
-impl FilterKey {
-    /// The key of a walk, for a directory with these rules inside it.
-    pub(super) fn of(options: &WalkOptions, rules: &IgnoreRules) -> FilterKey {
-        let WalkOptions { hidden, no_ignore, drop_noise, contents, .. } = *options;
-        FilterKey { rules: rules.clone(), hidden, no_ignore, drop_noise, contents }
-    }
-
-    pub(super) fn is_same(&self, other: &FilterKey) -> bool {
-        let flags = |key: &FilterKey| (key.hidden, key.no_ignore, key.drop_noise, key.contents);
-        flags(self) == flags(other) && self.rules.is_same(&other.rules)
     }
 }
 

@@ -118,25 +118,30 @@ impl Visitor for FileSearcher {
 
     fn visit_unopened(&self, files: &UnopenedFiles<'_>, found: &mut BatchMatches) -> Option<u64> {
         let index_reader = self.index_reader.as_ref()?;
-        let spared = index_reader.spared(&*files.files()?)?;
         let reports = self.options.mode == OutputMode::FilesWithoutMatch;
+        if reports && files.batch().is_none() {
+            return None;
+        }
+        let with_binaries = !reports && files.batch().is_some();
+        let spared = index_reader.spared(&files.files()?, with_binaries)?;
         let options = &self.options;
         let counts_large = options.has_context() || options.pattern.is_multiline();
         // An answer names a binary file that should be source code.
-        let is_named = |(path, file): (Vec<u8>, Option<FileId>)| {
-            file.is_some_and(|file| index_reader.spares_binary(file)) && outline::is_known(&path)
+        let has_named = |batch: &Batch| {
+            batch.entries().zip(batch.files()).any(|((name, _), file)| {
+                file.is_some_and(|file| index_reader.spares_binary(file))
+                    && outline::is_known(&batch.path(name))
+            })
         };
         // These are counted one by one.
         if spared.has_large() && counts_large
-            || reports && !files.is_batch()
-            || spared.binaries() > 0
-                && (reports || !files.is_batch() || files.entries().any(is_named))
+            || spared.binaries() > 0 && files.batch().is_some_and(has_named)
         {
             return None;
         }
-        if reports {
-            for (path, _) in files.entries() {
-                self.report(&path, FileMatches::default(), 0, found);
+        if let Some(batch) = files.batch().filter(|_| reports) {
+            for (name, _) in batch.entries() {
+                self.report(&batch.path(name), FileMatches::default(), 0, found);
             }
         }
         found.searched_up_to = files.last();

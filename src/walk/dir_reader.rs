@@ -2,46 +2,26 @@
 //! order, with a report of what was left out.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::walk::directory::{
-    DirHandle, DirListing, DirectoryReport, FilteredDir, OpenCount, PendingDir,
-};
+use crate::walk::directory::{DirHandle, DirectoryReport, FilteredDir, OpenCount, PendingDir};
 use crate::walk::disk_dirs::{DiskDirs, shown};
-use crate::walk::entry_filter::EntryFilter;
-use crate::walk::ignore_rules::IgnoreRules;
-use crate::walk::roots::{DirContents, DirSource, InitialTask, ReadContext, WalkOptions};
-use crate::walk::selection::{
-    RereadDir, RereadItem, SelectedDir, SelectedFiles, Selection, SelectionLookup,
-};
+use crate::walk::roots::{DirContents, DirSource, ReadContext, WalkOptions};
+use crate::walk::selection::Selection;
+use crate::walk::selection_walk::SelectionWalk;
+use crate::walk::visible_dir::VisibleDir;
+use crate::walk::visible_tree::{VisibleTree, lies_below};
 use crate::walk::visitor::{BATCH, Batch};
 use ripkit_fs::Workspace;
 use ripkit_fs::os::{Kind, Volume};
-
-/// What a directory holds.
-#[derive(Debug, Default)]
-pub(crate) struct ReadDirResult {
-    /// Its files and subdirectories in path order.
-    items: Vec<DirItem>,
-    /// What was counted and left out.
-    report: DirectoryReport,
-    /// The entries that remain and the ignore rules inside, if it is a directory on disk that could
-    /// be read.
-    remaining: Option<(Arc<DirListing>, IgnoreRules)>,
-}
 
 /// Files of a directory, or a subdirectory.
 #[derive(Debug)]
 pub(crate) enum DirItem {
     Files(Batch),
     Directory(PendingDir),
-}
-
-impl ReadDirResult {
-    /// What was counted and left out, and its files and subdirectories in path order.
-    pub(super) fn into_parts(self) -> (DirectoryReport, Vec<DirItem>) {
-        (self.report, self.items)
-    }
 }
 
 /// Reads the directories of one walk.
@@ -61,12 +41,13 @@ impl DirReader {
         &self.options
     }
 
-    /// Files of a selection as a batch of this walk.
-    pub(crate) fn batch(&self, files: &SelectedFiles) -> Batch {
-        let ((prefix, base_len), (listing, range)) = (files.place(), files.listing());
+    /// Entries of a directory of a selection as a batch of this walk.
+    pub(crate) fn batch(&self, walk: &SelectionWalk, dir: usize, range: Range<usize>) -> Batch {
+        let (dir, listing) = walk.selection().get(dir).expect("it was a piece of the walk");
+        let (prefix, base_len) = (dir.prefix().clone(), self.options.base_len(walk.root()));
         let root = self.workspace.root_handle();
         let handle = DirHandle::lazy(root, prefix.clone(), Volume::Disk, &self.open);
-        Batch::new(handle, (prefix.clone(), base_len), (listing.clone(), range))
+        Batch::new(handle, (prefix, base_len), (listing.clone(), range))
     }
 
     /// Where directories below the workspace root are read from.
@@ -74,163 +55,134 @@ impl DirReader {
         self.options.source.as_deref().unwrap_or(&DiskDirs)
     }
 
-    /// Reads a directory. If it cannot be read, the report says why.
+    /// Reads a directory: what was counted and left out, and its files and subdirectories in path order. If it
+    /// cannot be read, the report says why.
     pub(crate) fn read(
         &self,
         directory: &PendingDir,
         keep_going: &dyn Fn() -> bool,
-    ) -> ReadDirResult {
-        let (options, workspace, open) = (&self.options, &self.workspace, &self.open);
-        let walk = ReadContext::new((options, workspace), open, keep_going);
+    ) -> (DirectoryReport, Vec<DirItem>) {
         let mut report = DirectoryReport::default();
+        let mut contents = match self.contents(directory, keep_going, &mut report) {
+            Ok(contents) => contents,
+            Err(error) => {
+                report.stats.unreadable(shown(directory.prefix()), error.to_string());
+                return (report, Vec::new());
+            }
+        };
+        let base_len = self.options.base_len(directory.root_number());
+        contents.narrow(&self.options.filter, (directory.prefix(), base_len));
+        report.absorb(contents.take_report());
+        (report, self.split(&contents, directory, base_len))
+    }
+
+    /// What a directory holds before the caller's filter.
+    fn contents(
+        &self,
+        directory: &PendingDir,
+        keep_going: &dyn Fn() -> bool,
+        report: &mut DirectoryReport,
+    ) -> io::Result<DirContents> {
+        let walk = ReadContext::new((&self.options, &self.workspace), &self.open, keep_going);
+        let contents = self.source_of(directory).read(&walk, directory, report)?;
+        report.stats.directories = 1;
+        Ok(contents)
+    }
+
+    /// Where a directory is read from.
+    fn source_of(&self, directory: &PendingDir) -> &dyn DirSource {
         // A directory outside the workspace root is never cached, because it cannot be opened by a
         // path below that root.
         let is_outside = directory.prefix().first() == Some(&b'/');
-        let source = if is_outside { &DiskDirs } else { self.source() };
-        match source.read(&walk, directory, &mut report) {
-            Ok(contents) => {
-                report.stats.directories = 1;
-                let listing = self.narrow(directory, &contents, &mut report);
-                let items = self.split(&contents, directory, &listing);
-                let is_on_disk = contents.volume() == Volume::Disk;
-                let remaining = is_on_disk.then(|| (listing, contents.rules().clone()));
-                ReadDirResult { items, report, remaining }
-            }
-            Err(error) => {
-                report.stats.unreadable(shown(directory.prefix()), error.to_string());
-                ReadDirResult { items: Vec::new(), report, remaining: None }
-            }
-        }
+        if is_outside { &DiskDirs } else { self.source() }
     }
 
-    /// Everything that the walk visits, if that is known or worth to be read before it begins.
-    pub(crate) fn find_selection(
+    /// Everything that the walk visits below a root, if that is known or worth to be read before it begins. It is
+    /// not of a walk that goes on from a position, or visits changed files only.
+    pub(crate) fn select(
         &self,
-        tasks: &[InitialTask],
+        root: &PendingDir,
         keep_going: &dyn Fn() -> bool,
-    ) -> Option<Arc<Selection>> {
-        let source = self.source();
-        let updated = match source.selection(&self.options, tasks) {
-            SelectionLookup::Known(selection) => return Some(selection),
-            SelectionLookup::Unknown => return None,
-            SelectionLookup::Wanted => None,
-            SelectionLookup::Outdated(selection, changed) => {
-                self.update(&selection, &changed, tasks, keep_going)
-            }
-        };
-        let selection = Arc::new(updated.or_else(|| self.select(tasks, keep_going))?);
-        source.keep_selection(&self.options, tasks, &selection);
-        Some(selection)
-    }
-
-    /// Reads directories of a selection again; none if more than files came and went in them, or one of
-    /// them cannot be read.
-    fn update(
-        &self,
-        selection: &Selection,
-        changed: &[Arc<[u8]>],
-        tasks: &[InitialTask],
-        keep_going: &dyn Fn() -> bool,
-    ) -> Option<Selection> {
-        let at = (self.workspace.root_handle(), &self.open);
-        let pending = |prefix: &Arc<[u8]>| {
-            let root = tasks.iter().find_map(|task| match task {
-                InitialTask::ReadDir(root) if root.prefix() == prefix => Some(root.clone()),
-                _ => None,
-            });
-            root.or_else(|| selection.pending(prefix, at))
-        };
-        let mut pending: Vec<PendingDir> = changed.iter().map(pending).collect::<Option<_>>()?;
-        let mut reread = BTreeMap::new();
-        while let Some(directory) = pending.pop() {
-            if reread.contains_key(directory.prefix()) {
-                continue;
-            }
-            let (report, items, dir) = self.read_selected(&directory, keep_going)?;
-            let item = |item| match item {
-                DirItem::Files(batch) => {
-                    RereadItem::Files(selected_files(&batch, directory.root_number()))
-                }
-                DirItem::Directory(below) => {
-                    let prefix = below.prefix().clone();
-                    // By this name there may be another directory now.
-                    if !below.is_in_place() {
-                        pending.push(below);
-                    }
-                    RereadItem::Directory(prefix)
-                }
-            };
-            let items = items.into_iter().map(item).collect();
-            reread.insert(directory.prefix().clone(), RereadDir::new(dir, report, items));
-        }
-        selection.with_directories(reread)
-    }
-
-    /// Reads a directory of a selection; none if it cannot be read.
-    fn read_selected(
-        &self,
-        directory: &PendingDir,
-        keep_going: &dyn Fn() -> bool,
-    ) -> Option<(DirectoryReport, Vec<DirItem>, SelectedDir)> {
-        let ReadDirResult { items, report, remaining } = self.read(directory, keep_going);
-        if report.interrupted || !report.stats.trouble.is_empty() || !keep_going() {
+    ) -> Option<SelectionWalk> {
+        if self.options.resume.is_some() || self.options.filter.changed().is_some() {
             return None;
         }
-        let (listing, inside) = remaining?;
-        Some((report, items, SelectedDir::new(directory, listing, inside)))
-    }
-
-    /// Reads everything that a walk visits that begins with these tasks; none if something cannot
-    /// be read.
-    fn select(&self, tasks: &[InitialTask], keep_going: &dyn Fn() -> bool) -> Option<Selection> {
-        let mut selection = Selection::default();
-        for task in tasks {
-            let (mut items, root) = match task {
-                InitialTask::ReadDir(dir) => {
-                    (vec![DirItem::Directory(dir.clone())], dir.root_number())
-                }
-                InitialTask::Visit(root, batch) => {
-                    selection.push_files(selected_files(batch, *root));
-                    continue;
-                }
-            };
-            while let Some(item) = items.pop() {
-                match item {
-                    DirItem::Files(batch) => selection.push_files(selected_files(&batch, root)),
-                    DirItem::Directory(directory) => {
-                        let (report, below, dir) = self.read_selected(&directory, keep_going)?;
-                        selection.push_directory(Arc::new(report), dir);
-                        items.extend(below.into_iter().rev());
-                    }
-                }
+        let (filter, number) = (&self.options.filter, root.root_number());
+        let base_len = self.options.base_len(number);
+        let tree = self.tree(root, keep_going)?;
+        let own = (root.prefix().clone(), base_len, filter.clone());
+        // Without a filter, what is visited does not depend on where the walk begins.
+        let whole = filter.is_everything().then(|| tree.dirs().first()).flatten();
+        let selection = match tree.selection(&own) {
+            Some((_, selection, true)) => selection,
+            Some((known, before, false)) => tree.select(known, &before, keep_going)?,
+            None => {
+                let root = whole.map_or(root.prefix(), |whole| whole.prefix()).clone();
+                let key = (root, own.1, own.2);
+                tree.select(key, &Selection::default(), keep_going)?
             }
-        }
-        selection.finish(&Selection::default());
-        Some(selection)
+        };
+        SelectionWalk::new(selection, root.prefix(), number)
     }
 
-    /// Applies the caller's filter; returns the entries that remain.
-    fn narrow(
-        &self,
-        directory: &PendingDir,
-        contents: &DirContents,
-        report: &mut DirectoryReport,
-    ) -> Arc<DirListing> {
-        let mut filtered = contents.filtered().clone();
-        let mut filter = EntryFilter::new(
-            &self.options,
-            &self.workspace,
-            directory.prefix(),
-            contents.rules(),
-            contents.volume(),
-        );
-        if filter.may_narrow(&filtered) {
-            let base_len = self.options.base_len(directory.root_number());
-            filter.apply_filter(Arc::make_mut(&mut filtered), base_len);
+    /// The tree below a root of the walk, if it is known or worth to be read before the walk begins.
+    fn tree(&self, root: &PendingDir, keep_going: &dyn Fn() -> bool) -> Option<Arc<VisibleTree>> {
+        let source = self.source_of(root);
+        let (known, changed) = source.tree(&self.options, root)?;
+        if changed.is_empty() {
+            return Some(known);
         }
-        let FilteredDir { listing, report: filter_report } = Arc::unwrap_or_clone(filtered);
-        report.absorb(filter_report);
-        listing
+        let at = (self.workspace.root_handle(), &self.open);
+        let pending = |prefix: &Arc<[u8]>| match known.get(prefix) {
+            // Other rules may hold above it now.
+            _ if prefix == root.prefix() => Some(root.clone()),
+            dir => Some(dir?.pending(at)),
+        };
+        let tree = self.read_again(&known, changed.iter().filter_map(pending), keep_going)?;
+        // Its memory is free before that of the new one is taken.
+        drop(known);
+        Some(source.keep_tree(&self.options, tree))
+    }
+
+    /// Reads these directories of a tree, and those below them that are new or may be others; none if one of
+    /// them cannot be read.
+    fn read_again(
+        &self,
+        tree: &VisibleTree,
+        directories: impl IntoIterator<Item = PendingDir>,
+        keep_going: &dyn Fn() -> bool,
+    ) -> Option<VisibleTree> {
+        let directories = directories.into_iter();
+        let mut pending: BTreeMap<Arc<[u8]>, PendingDir> =
+            directories.map(|directory| (directory.prefix().clone(), directory)).collect();
+        let (mut read, mut gone) = (BTreeMap::new(), Vec::new());
+        // From above, since the rules in a directory hold for those below it.
+        while let Some((prefix, directory)) = pending.pop_first() {
+            let mut report = DirectoryReport::default();
+            let mut contents = self.contents(&directory, keep_going, &mut report).ok()?;
+            let is_whole = !report.interrupted && report.stats.trouble.is_empty();
+            if !is_whole || contents.volume() != Volume::Disk || !keep_going() {
+                return None;
+            }
+            report.absorb(contents.take_report());
+            let listing = contents.listing();
+            let below: Vec<PendingDir> =
+                listing.directories().map(|index| contents.child(&directory, index)).collect();
+            let others = tree.others(&prefix, &below);
+            pending.retain(|prefix, _| !lies_below(prefix, &others));
+            gone.extend(others);
+            pending.extend(below.into_iter().filter_map(|directory| {
+                let known = tree.get(directory.prefix());
+                let is_same = known.is_some_and(|known| known.rules().0.is_same(directory.rules()));
+                // By this name there may be another directory now.
+                let is_known = is_same && directory.is_in_place();
+                (!is_known).then(|| (directory.prefix().clone(), directory))
+            }));
+            let remaining = FilteredDir { listing: listing.clone(), report };
+            read.insert(prefix, VisibleDir::new(&directory, contents.rules().clone(), remaining));
+        }
+        gone.sort_unstable();
+        Some(tree.with(read, &gone))
     }
 
     /// Splits sorted entries into subdirectories and the batches of files between them.
@@ -238,54 +190,29 @@ impl DirReader {
         &self,
         contents: &DirContents,
         directory: &PendingDir,
-        listing: &Arc<DirListing>,
+        base_len: usize,
     ) -> Vec<DirItem> {
-        let handle = contents.handle();
-        let levels = self.options.levels(directory.prefix(), directory.depth());
-        let mut items = Vec::new();
-        let mut begin = 0;
+        let (prefix, listing) = (directory.prefix(), contents.listing());
+        let levels = self.options.levels(prefix, directory.depth());
+        let (mut items, mut begin) = (Vec::new(), 0);
         for index in 0..listing.len() {
             let Some((name, kind)) = listing.get(index) else { break };
             let is_directory = kind == Kind::Directory;
-            let path = || [&**directory.prefix(), name].concat();
-            let is_visited = if is_directory {
-                levels > 0 && self.visits_itself(&path)
-            } else {
-                levels > 0 || self.options.names(&path())
-            };
+            let is_visited = self.options.visits(kind, levels, &|| [prefix, name].concat());
             let end = if is_visited { index + 1 } else { index };
             if is_directory || !is_visited || end - begin >= BATCH || index + 1 == listing.len() {
                 if end > begin {
-                    items.push(DirItem::Files(Batch::new(
-                        handle.clone(),
-                        (
-                            directory.prefix().clone(),
-                            self.options.base_len(directory.root_number()),
-                        ),
-                        (listing.clone(), begin..end),
-                    )));
+                    let (handle, place) = (contents.handle().clone(), (prefix.clone(), base_len));
+                    let files = Batch::new(handle, place, (listing.clone(), begin..end));
+                    items.push(DirItem::Files(files));
                 }
                 begin = index + 1;
             }
-            if is_directory {
-                let (rules, is_in_place) = (contents.rules(), contents.is_unchanged());
-                let child = directory.child(name, handle.clone(), rules, is_in_place);
-                if levels > 1 || self.options.leads_to_named(child.prefix()) {
-                    items.push(DirItem::Directory(child));
-                }
+            let leads_to_named = || self.options.leads_to_named(&listing.path_of(prefix, index));
+            if is_directory && (levels > 1 || leads_to_named()) {
+                items.push(DirItem::Directory(contents.child(directory, index)));
             }
         }
         items
     }
-
-    /// Whether a subdirectory itself is visited, regardless of its entries.
-    fn visits_itself(&self, path: &dyn Fn() -> Vec<u8>) -> bool {
-        self.options.directories && self.options.reaches_itself(&path())
-    }
-}
-
-fn selected_files(batch: &Batch, root: usize) -> SelectedFiles {
-    let (listing, range) = batch.listing();
-    let place = (batch.prefix().clone(), batch.base_len());
-    SelectedFiles::new(root, place, (listing.clone(), range))
 }

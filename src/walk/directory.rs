@@ -224,8 +224,7 @@ impl PendingDir {
     /// A directory in this one, which holds the rules `rules`.
     pub(super) fn child(
         &self,
-        name: &[u8],
-        parent: DirHandle,
+        (parent, name): (DirHandle, &[u8]),
         rules: &IgnoreRules,
         is_in_place: bool,
     ) -> PendingDir {
@@ -238,16 +237,6 @@ impl PendingDir {
             root: self.root,
             is_in_place,
         }
-    }
-
-    /// The directory at `prefix` of an earlier walk, below the rules `rules`, by the number of its root and
-    /// how deep it lies below that. It may be another one now.
-    pub(super) fn reread(
-        (parent, name): (DirHandle, Vec<u8>),
-        (prefix, rules): (Arc<[u8]>, IgnoreRules),
-        (root, depth): (usize, usize),
-    ) -> PendingDir {
-        PendingDir { parent, name, prefix, rules, depth, root, is_in_place: false }
     }
 
     /// Opens it for listing.
@@ -451,7 +440,12 @@ impl DirListing {
 
     /// Memory that it takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.names.len() + self.entries.len() * size_of::<DirEntry>()
+        self.names.len() + self.entry_bytes()
+    }
+
+    /// The same without the names, which clones share.
+    pub(super) fn entry_bytes(&self) -> usize {
+        self.entries.len() * size_of::<DirEntry>()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -461,6 +455,24 @@ impl DirListing {
     pub(crate) fn get(&self, index: usize) -> Option<(&[u8], Kind)> {
         let entry = self.entries.get(index)?;
         Some((entry.name(&self.names), entry.kind))
+    }
+
+    /// The kind of the entry at `index`.
+    pub(super) fn kind(&self, index: usize) -> Option<Kind> {
+        self.entries.get(index).map(|entry| entry.kind)
+    }
+
+    /// Which of the entries are directories.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = usize> {
+        (0..self.len()).filter(|index| self.kind(*index) == Some(Kind::Directory))
+    }
+
+    /// The path, with a `/` at its end, of the directory at `index` of the listing of the one at `prefix`.
+    ///
+    /// # Panics
+    /// If there is no such entry.
+    pub(crate) fn path_of(&self, prefix: &[u8], index: usize) -> Arc<[u8]> {
+        [prefix, self.entries[index].name(&self.names), b"/"].concat().into()
     }
 }
 
@@ -492,9 +504,6 @@ impl EntryRef {
     }
 }
 
-/// Estimated memory of a remaining entry, in bytes.
-const ENTRY_BYTES: usize = 24;
-
 /// The entries that remain of a listing, in path order, and a report of the others.
 #[derive(Clone, Debug)]
 pub(crate) struct FilteredDir {
@@ -505,7 +514,7 @@ pub(crate) struct FilteredDir {
 impl FilteredDir {
     /// Estimated memory in bytes, without the names, which the listing shares.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<FilteredDir>() + self.listing.len() * ENTRY_BYTES + self.report.skipped_bytes()
+        size_of::<FilteredDir>() + self.listing.entry_bytes() + self.report.skipped_bytes()
     }
 }
 
@@ -520,19 +529,21 @@ pub(crate) struct DirectoryReport {
 }
 
 impl DirectoryReport {
-    /// Whether it holds nothing but counts.
-    pub(super) fn is_only_counts(&self) -> bool {
-        let DirectoryReport { stats, skipped_entries, interrupted } = self;
-        stats.trouble.is_empty()
-            && stats.warnings.is_empty()
-            && skipped_entries.is_empty()
-            && !interrupted
-    }
-
     /// Estimated memory of the skipped entries, in bytes.
     pub(super) fn skipped_bytes(&self) -> usize {
         let entries = self.skipped_entries.iter();
         entries.map(|entry| entry.path.len() + size_of::<SkippedEntry>()).sum()
+    }
+
+    /// Adds a copy of the report of another directory.
+    pub(super) fn add(&mut self, other: &DirectoryReport) {
+        if other.stats.trouble.is_empty() && other.stats.warnings.is_empty() {
+            self.stats.count(&other.stats);
+        } else {
+            self.stats.absorb(other.stats.clone());
+        }
+        self.skipped_entries.extend_from_slice(&other.skipped_entries);
+        self.interrupted |= other.interrupted;
     }
 
     /// Adds another report of the same directory.

@@ -59,10 +59,10 @@ impl DiskDirs {
             directory.rules().enter(walk.workspace(), place, ignore_files, warnings)
         };
         listing.sort();
-        let filtered = walk.filter(directory, dir.volume(), &rules).apply_rules(listing);
+        let filtered = walk.filter(directory, dir.volume(), &rules).apply_rules(Arc::new(listing));
         let root = walk.workspace().root_handle();
         let handle = DirHandle::hold(dir, root, directory.prefix());
-        DirContents::new((handle, dir.volume()), rules, Arc::new(filtered))
+        DirContents::new((handle, dir.volume()), rules, filtered)
     }
 }
 

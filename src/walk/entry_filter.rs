@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::walk::changed::OTHER_REPOSITORY;
 use crate::walk::directory::{DirListing, DirectoryReport, FilteredDir, SkippedEntry};
+use crate::walk::globs::PathFilter;
 use crate::walk::ignore_rules::{IgnoreRules, RuleMatch};
 use crate::walk::roots::WalkOptions;
 use ripkit_fs::os::{Kind, Volume};
@@ -60,39 +61,17 @@ impl<'a> EntryFilter<'a> {
 
     /// Applies the rules of the tree, the host and the walk to a sorted listing, but not the caller's
     /// filter.
-    pub(crate) fn apply_rules(&mut self, mut listing: DirListing) -> FilteredDir {
+    pub(crate) fn apply_rules(&mut self, mut listing: Arc<DirListing>) -> FilteredDir {
         let mut report = DirectoryReport::default();
-        listing.retain(|name, kind| self.keep(name, kind, &mut report));
-        FilteredDir { listing: Arc::new(listing), report }
-    }
-
-    /// Whether [`EntryFilter::apply_filter`] may change `filtered`.
-    pub(super) fn may_narrow(&self, filtered: &FilteredDir) -> bool {
-        !self.options.filter.is_everything() || filtered.report.skipped_entries.len() > MAX_SKIPPED
-    }
-
-    /// Applies the caller's filter. The first `base_len` bytes of the paths are the searched directory.
-    pub(super) fn apply_filter(&mut self, filtered: &mut FilteredDir, base_len: usize) {
-        let filter = &self.options.filter;
-        let FilteredDir { listing, report } = filtered;
-        let DirectoryReport { stats, skipped_entries, .. } = report;
-        if !filter.is_everything() {
-            Arc::make_mut(listing).retain(|name, kind| {
-                let mut passes = self.passes(name, kind, base_len);
-                if passes
-                    && kind == Kind::Directory
-                    && filter.changed().is_some_and(|known| known.is_other_repository(&self.path))
-                {
-                    stats.warnings.push(OTHER_REPOSITORY.to_owned());
-                    passes = false;
-                }
-                stats.skipped.filtered += u64::from(!passes);
-                passes
-            });
-            skipped_entries
-                .retain(|entry| entry.is_directory || filter.passes(&entry.path, base_len));
+        let entries = (0..listing.len()).filter_map(|index| listing.get(index));
+        let kept: Vec<bool> =
+            entries.map(|(name, kind)| self.keep(name, kind, &mut report)).collect();
+        // Mostly all remain, and nothing is copied.
+        if kept.contains(&false) {
+            let mut kept = kept.into_iter();
+            Arc::make_mut(&mut listing).retain(|_, _| kept.next() == Some(true));
         }
-        skipped_entries.truncate(MAX_SKIPPED);
+        FilteredDir { listing, report }
     }
 
     fn keep(&mut self, name: &[u8], kind: Kind, report: &mut DirectoryReport) -> bool {
@@ -158,16 +137,6 @@ impl<'a> EntryFilter<'a> {
         false
     }
 
-    /// Whether the caller's filter lets an entry pass.
-    fn passes(&mut self, name: &[u8], kind: Kind, base_len: usize) -> bool {
-        self.set_path(name);
-        let filter = &self.options.filter;
-        match kind {
-            Kind::Directory => !filter.prunes(&self.path, base_len),
-            _ => filter.passes(&self.path, base_len),
-        }
-    }
-
     fn set_path(&mut self, name: &[u8]) {
         self.path.truncate(self.prefix_len);
         self.path.extend_from_slice(name);
@@ -180,6 +149,47 @@ impl<'a> EntryFilter<'a> {
             let path = self.path.clone();
             report.skipped_entries.push(SkippedEntry { path, is_directory, hidden });
         }
+    }
+}
+
+impl FilteredDir {
+    /// What the caller's filter leaves of the directory at `prefix`, whose paths begin with `base_len` bytes of
+    /// the searched directory; none if that is all.
+    pub(super) fn narrowed(
+        &self,
+        filter: &PathFilter,
+        (prefix, base_len): (&[u8], usize),
+    ) -> Option<FilteredDir> {
+        let is_everything = filter.is_everything();
+        if is_everything && self.report.skipped_entries.len() <= MAX_SKIPPED {
+            return None;
+        }
+        let FilteredDir { mut listing, mut report } = self.clone();
+        if !is_everything {
+            let mut path = prefix.to_vec();
+            let DirectoryReport { stats, skipped_entries, .. } = &mut report;
+            Arc::make_mut(&mut listing).retain(|name, kind| {
+                path.truncate(prefix.len());
+                path.extend_from_slice(name);
+                let mut passes = match kind {
+                    Kind::Directory => !filter.prunes(&path, base_len),
+                    _ => filter.passes(&path, base_len),
+                };
+                if passes
+                    && kind == Kind::Directory
+                    && filter.changed().is_some_and(|known| known.is_other_repository(&path))
+                {
+                    stats.warnings.push(OTHER_REPOSITORY.to_owned());
+                    passes = false;
+                }
+                stats.skipped.filtered += u64::from(!passes);
+                passes
+            });
+            skipped_entries
+                .retain(|entry| entry.is_directory || filter.passes(&entry.path, base_len));
+        }
+        report.skipped_entries.truncate(MAX_SKIPPED);
+        Some(FilteredDir { listing, report })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use crate::walk::directory::DirectoryReport;
 use crate::walk::parallel::Walk;
 use crate::walk::roots::WalkOptions;
 use crate::walk::scope::Scope;
-use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};
+use crate::walk::visitor::{Batch, ResultSink, UnopenedFiles, Visitor, WalkControl};
 use ripkit_edit::text::counted;
 use ripkit_fs::os::Kind;
 
@@ -79,14 +80,19 @@ fn count_files(
     // Directories are counted as work, too.
     let below = WalkOptions { max_depth: None, directories: true, ..below };
     let sink = CountSink { share, ..CountSink::default() };
-    let (sink, incomplete) = Walk::run(scope, below, (CountVisitor, sink))?;
+    let visitor = CountVisitor { share, exceeds: AtomicBool::new(false) };
+    let (sink, incomplete) = Walk::run(scope, below, (visitor, sink))?;
     let more = sink.is_full || sink.has_unread || incomplete.is_some();
     Ok((FileCount { files: sink.counted.files, more }, sink.counted.entries))
 }
 
 /// Counts the entries of batches.
 #[derive(Debug)]
-struct CountVisitor;
+struct CountVisitor {
+    share: u64,
+    /// Whether there are more entries than the share. Where the count ends must not depend on what is known.
+    exceeds: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 struct Counted {
@@ -107,6 +113,22 @@ impl Visitor for CountVisitor {
 
     fn may_stop_early(&self) -> bool {
         true
+    }
+
+    fn visits_few(&self) -> bool {
+        true
+    }
+
+    fn visit_unopened(&self, files: &UnopenedFiles<'_>, counted: &mut Counted) -> Option<u64> {
+        let (files, directories) = files.counts();
+        let entries = files + directories;
+        if self.exceeds.fetch_or(entries >= self.share, Ordering::Relaxed) || entries >= self.share
+        {
+            return None;
+        }
+        counted.files += files;
+        counted.entries += entries;
+        Some(entries)
     }
 
     fn visit(&self, (): &mut (), batch: &Batch, _: &dyn WalkControl, counted: &Mutex<Counted>) {

@@ -110,6 +110,11 @@ impl PathFilter {
         is_determined && self.base == other.base && self.arguments == other.arguments
     }
 
+    /// Whether what passes depends on the searched directory.
+    pub(super) fn depends_on_base(&self) -> bool {
+        self.base == GlobBase::SearchedDir && self.included.is_some()
+    }
+
     /// The globs to include and to exclude, and the file types, that it was made of.
     pub(crate) fn arguments(&self) -> &[Vec<String>; 3] {
         &self.arguments

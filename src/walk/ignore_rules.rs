@@ -270,11 +270,6 @@ impl IgnoreRules {
         })
     }
 
-    /// Whether memory is reserved to keep them from call to call.
-    pub(crate) fn are_reserved(&self) -> bool {
-        self.layers().all(|layer| layer.reservation.get().is_some())
-    }
-
     /// Whether this is inside a repository.
     #[cfg(feature = "cli")]
     fn in_repository(&self) -> bool {

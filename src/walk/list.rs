@@ -21,9 +21,8 @@ use crate::walk::parallel::Walk;
 use crate::walk::roots::PathAliases;
 use crate::walk::roots::{ResumePoint, WalkOptions};
 use crate::walk::scope::Scope;
-use crate::walk::selection::UnopenedFiles;
 use crate::walk::visitor::Batch;
-use crate::walk::visitor::{ResultSink, Visitor, WalkControl};
+use crate::walk::visitor::{ResultSink, UnopenedFiles, Visitor, WalkControl};
 use ripkit_fs::byte_path::recorded;
 use ripkit_fs::escape;
 use ripkit_fs::os::Kind;
@@ -422,8 +421,9 @@ impl Visitor for ListVisitor {
         if literals.iter().any(|literal| files.have_name_with(literal)) {
             return None;
         }
-        found.stats.files += files.len() as u64;
-        Some(files.len() as u64)
+        let (files, _) = files.counts();
+        found.stats.files += files;
+        Some(files)
     }
 
     fn visit(

@@ -36,17 +36,20 @@ mod roots;
 mod rule_names;
 mod scope;
 mod selection;
+mod selection_walk;
 #[cfg(feature = "cli")]
 mod shell_dirs;
 pub(crate) mod unmatched;
+mod visible_dir;
+mod visible_tree;
 mod visitor;
 mod work_queue;
 
 pub(crate) use crate::walk::changed::ONLY_CHANGED;
 pub(crate) use crate::walk::cursor::{Cursor, QueryId};
 pub(crate) use crate::walk::directory::{
-    DirHandle, DirListing, DirectoryReport, EntryRef, FileId, FilteredDir, OpenCount, OpenDir,
-    PendingDir, SkippedEntry,
+    DirHandle, DirListing, DirectoryReport, EntryRef, FileId, OpenCount, OpenDir, PendingDir,
+    SkippedEntry,
 };
 pub(crate) use crate::walk::disk_dirs::DiskDirs;
 pub(crate) use crate::walk::entry_filter::VERSION_CONTROL;
@@ -56,18 +59,19 @@ pub(crate) use crate::walk::globs::{GlobBase, PathFilter, PathGlobs};
 pub(crate) use crate::walk::ignore_rules::RuleMatch;
 pub(crate) use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules};
 pub(crate) use crate::walk::list::OutputBudget;
-pub(crate) use crate::walk::memory_budget::{MemoryBudget, Reservation};
+pub(crate) use crate::walk::memory_budget::MemoryBudget;
 pub(crate) use crate::walk::parallel::Walk;
 #[cfg(feature = "cli")]
 pub use crate::walk::path_set::PathSet;
 pub(crate) use crate::walk::roots::{
-    DirContents, DirSource, InitialTask, PathAliases, ReadContext, ResumePoint, WalkOptions,
-    WalkRoot, WalkRoots,
+    DirContents, DirSource, PathAliases, ReadContext, ResumePoint, WalkOptions, WalkRoot, WalkRoots,
 };
 pub(crate) use crate::walk::scope::Scope;
-pub(crate) use crate::walk::selection::{FileWords, Selection, SelectionLookup, UnopenedFiles};
+pub(crate) use crate::walk::selection::FileWord;
 #[cfg(feature = "cli")]
 pub(crate) use crate::walk::shell_dirs::{EntryTest, NameTest, ShellDirs};
 #[cfg(feature = "cli")]
 pub use crate::walk::shell_dirs::{ShellRules, TreeGlobs};
-pub(crate) use crate::walk::visitor::{Batch, ResultSink, Visitor, WalkControl};
+pub(crate) use crate::walk::visible_dir::VisibleDir;
+pub(crate) use crate::walk::visible_tree::{ReadTree, VisibleTree, lies_below};
+pub(crate) use crate::walk::visitor::{Batch, ResultSink, UnopenedFiles, Visitor, WalkControl};

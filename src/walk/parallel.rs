@@ -12,20 +12,27 @@ use crate::walk::directory::{DirectoryReport, PendingDir};
 use crate::walk::reorder_buffer::{ReorderBuffer, Ticket};
 use crate::walk::roots::{InitialTask, WalkOptions};
 use crate::walk::scope::Scope;
-use crate::walk::selection::{SelectedItem, Selection, SelectionChunk};
-use crate::walk::visitor::{Batch, ResultSink, SharedWork, Visitor, WalkControl};
+use crate::walk::selection_walk::{Piece, SelectionWalk};
+use crate::walk::visitor::{Batch, ResultSink, SharedWork, UnopenedFiles, Visitor, WalkControl};
 use crate::walk::work_queue::{Task, WorkQueue};
 
 /// How much memory results may take, in bytes, while they wait for earlier ones. Without a limit,
 /// everything else would pile up behind one slow file.
 const MAX_WAITING: usize = 8 << 20;
 
-/// After how many parts of a selection at most the results are handed over, to a sink that may want no more;
-/// the first ones after 1, 2 and 4.
-const CHUNKS_AT_ONCE: usize = 8;
+/// How many directories and batches of a selection a thread handles in one go: enough that handing results over
+/// costs little in comparison, and few enough that other threads have work too.
+const PIECES_AT_ONCE: usize = 64;
 
-/// How many directories and batches of a selection are handled between two checks of the clock.
-const ITEMS_PER_CHECK: usize = 16;
+/// After how many such parts of a selection at most the results are handed over, to a sink that may want no more;
+/// the first ones after 1, 2 and 4.
+const PARTS_AT_ONCE: usize = 8;
+
+/// Up to how many entries of a selection the calling thread visits alone, if visits are inline.
+const FEW_ENTRIES: u64 = 512;
+
+/// How many pieces of a selection are handled between two checks of the clock.
+const PIECES_PER_CHECK: usize = 16;
 
 /// One walk in progress.
 pub(crate) struct Walk<V: Visitor, S> {
@@ -66,17 +73,6 @@ struct ReadyResults<R> {
     results: Option<Mutex<R>>,
 }
 
-impl<R> ReadyResults<R> {
-    /// Adds the report of selected directories.
-    fn add_report(&mut self, report: &DirectoryReport) {
-        if report.is_only_counts() {
-            self.report.stats.count(&report.stats);
-        } else {
-            self.report.absorb(report.clone());
-        }
-    }
-}
-
 impl<S> SinkState<S> {
     fn receive<R: Default>(&mut self, slot: Slot<R>)
     where
@@ -115,7 +111,8 @@ enum Step<R> {
     /// A batch below the root of this number.
     Visit(usize, Batch),
     ReadDir(PendingDir),
-    Select(SelectionChunk),
+    /// So many pieces of a selection.
+    Select(SelectionWalk, usize),
     /// What is not known yet.
     Rest,
 }
@@ -135,41 +132,20 @@ impl<R: Default> Steps<R> {
         }
     }
 
-    /// Adds the report of a selected directory.
-    fn add_selected_directory(&mut self, report: &DirectoryReport) {
-        match self.last_ready() {
-            Some(last) => last.add_report(report),
-            None => self.add_directory(report.clone()),
+    /// Lets `add` add to what is ready, reports before results.
+    fn add_ready<T>(&mut self, add: impl FnOnce(&mut ReadyResults<R>) -> T) -> T {
+        if let Some(last) = self.last_ready() {
+            return add(last);
         }
-    }
-
-    /// Adds files of selected directories behind their reports, if none of them has to be opened;
-    /// returns how many they are.
-    fn add_unopened(
-        &mut self,
-        report: &DirectoryReport,
-        visit: impl FnOnce(&mut R) -> Option<u64>,
-    ) -> Option<u64> {
-        if self.last_ready().is_none() {
-            self.list.push(Step::Ready(Box::default()));
-        }
-        let count = self.add_results(|results| visit(&mut lock(results)))?;
-        if let Some(Step::Ready(last)) = self.list.last_mut() {
-            last.add_report(report);
-        }
-        Some(count)
+        let mut ready = Box::default();
+        let added = add(&mut ready);
+        self.list.push(Step::Ready(ready));
+        added
     }
 
     /// Lets `add` add to the results that are ready.
     fn add_results<T>(&mut self, add: impl FnOnce(&Mutex<R>) -> T) -> T {
-        if let Some(last) = self.last_ready() {
-            return add(last.results.get_or_insert_default());
-        }
-        let results = Mutex::default();
-        let added = add(&results);
-        let ready = ReadyResults { report: DirectoryReport::default(), results: Some(results) };
-        self.list.push(Step::Ready(Box::new(ready)));
-        added
+        self.add_ready(|ready| add(ready.results.get_or_insert_default()))
     }
 
     /// The last results, if they are ready and more may be added to them.
@@ -214,10 +190,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             files: AtomicU64::new(0),
             matches: AtomicU64::new(0),
         });
-        match walk.reader.find_selection(&tasks, &|| call.stop_reason().is_none()) {
-            Some(selection) => walk.start_selection(ticket, &selection),
-            None => walk.start(ticket, tasks),
-        }
+        walk.start(ticket, tasks);
         // Where nothing has to be opened, handing it to other threads would take longer.
         if !walk.queue.is_done() && !walk.has_enough() {
             pool.run(&walk, call)?;
@@ -225,42 +198,26 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         Ok(walk.finish())
     }
 
-    fn start(&self, ticket: Ticket, tasks: Vec<InitialTask>) {
-        let nothing = Slot::Ready(Box::default());
-        let tickets = lock(&self.results).expand(ticket, nothing, tasks.len());
-        self.queue.push(tasks.into_iter().zip(tickets).map(|(task, ticket)| match task {
-            InitialTask::ReadDir(dir) => (dir.root_number(), Task::ReadDir(dir, ticket)),
-            InitialTask::Visit(root, batch) => (root, Task::Visit(batch, ticket)),
-        }));
-    }
-
-    /// Visits what a selection holds, but for files that have to be opened; other threads do that.
-    fn start_selection(&self, ticket: Ticket, selection: &Arc<Selection>) {
-        let (stops_early, visits_few) = (self.visitor.may_stop_early(), self.visitor.visits_few());
-        let (mut steps, mut ticket) = (Steps::new(stops_early), ticket);
+    /// Queues the first tasks, and visits what is known below their roots.
+    fn start(&self, mut ticket: Ticket, tasks: Vec<InitialTask>) {
+        let mut steps = Steps::new(self.visitor.may_stop_early());
         let mut state = V::INLINE.then(|| self.visitor.state());
-        for (number, chunk) in selection.chunks().enumerate() {
-            let is_due = number.is_power_of_two() || number.is_multiple_of(CHUNKS_AT_ONCE);
-            if stops_early && number > 0 && is_due {
-                // Perhaps the sink has enough.
-                steps.list.push(Step::Rest);
-                let steps = std::mem::replace(&mut steps, Steps::new(stops_early));
-                ticket = self.push_steps(steps, ticket).expect("the last step is the rest");
-                if self.has_enough() {
-                    return;
+        for task in tasks {
+            let directory = match task {
+                InitialTask::Visit(root, batch) => {
+                    let state = state.as_mut().filter(|_| self.keeps_going());
+                    self.count(self.add_batch(state, (root, batch), &mut steps), 0);
+                    continue;
                 }
-            }
-            // A sink that may want no more perhaps has enough after the first.
-            let is_among_first = stops_early && number < CHUNKS_AT_ONCE;
-            if !visits_few && !is_among_first || !self.keeps_going() {
-                steps.list.push(Step::Select(chunk));
-                continue;
-            }
-            let (report, files) = chunk.whole();
-            let visit = |results: &mut _| self.visitor.visit_unopened(&files, results);
-            match steps.add_unopened(report, visit) {
-                Some(count) => self.count(count, 0),
-                None => self.add_selected(state.as_mut(), &chunk, &mut steps),
+                InitialTask::ReadDir(directory) => directory,
+            };
+            match self.reader.select(&directory, &|| self.call.stop_reason().is_none()) {
+                None => steps.list.push(Step::ReadDir(directory)),
+                Some(walk) => match self.start_selected(state.as_mut(), walk, (&mut steps, ticket))
+                {
+                    None => return,
+                    Some(rest) => ticket = rest,
+                },
             }
         }
         self.push_steps(steps, ticket);
@@ -268,6 +225,43 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
             // Now there is something that is left undone.
             self.stop();
         }
+    }
+
+    /// Visits what a selection holds, but for files that have to be opened; other threads do that. Returns the
+    /// place of what follows; none if the sink has enough.
+    fn start_selected(
+        &self,
+        mut state: Option<&mut V::State>,
+        mut walk: SelectionWalk,
+        (steps, mut ticket): (&mut Steps<V::Output>, Ticket),
+    ) -> Option<Ticket> {
+        let stops_early = self.visitor.may_stop_early();
+        // Where little is to be done, handing it to other threads would take longer.
+        let visits_few = self.visitor.visits_few() || walk.len() <= FEW_ENTRIES;
+        for number in 0.. {
+            if walk.is_done() {
+                break;
+            }
+            let is_due = usize::is_power_of_two(number) || number.is_multiple_of(PARTS_AT_ONCE);
+            if stops_early && number > 0 && is_due {
+                // Perhaps the sink has enough.
+                steps.list.push(Step::Rest);
+                let steps = std::mem::replace(steps, Steps::new(stops_early));
+                ticket = self.push_steps(steps, ticket).expect("the last step is the rest");
+                if self.has_enough() {
+                    return None;
+                }
+            }
+            // A sink that may want no more perhaps has enough after the first.
+            let is_among_first = stops_early && number < PARTS_AT_ONCE;
+            if (visits_few || is_among_first) && self.keeps_going() {
+                self.add_selected(state.as_deref_mut(), (&mut walk, PIECES_AT_ONCE), steps);
+            } else {
+                let part = walk.split_off(PIECES_AT_ONCE, self.reader.options());
+                steps.list.push(Step::Select(part, PIECES_AT_ONCE));
+            }
+        }
+        Some(ticket)
     }
 
     /// Whether the sink wants no more results.
@@ -278,7 +272,12 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     fn run_task(&self, state: &mut V::State, task: Task) {
         match task {
             Task::ReadDir(directory, ticket) => self.read_dir(state, &directory, ticket),
-            Task::Select(chunk, ticket) => self.select(state, &chunk, ticket),
+            Task::Select(mut walk, pieces, ticket) => {
+                let mut steps = Steps::new(self.visitor.may_stop_early());
+                self.add_selected(Some(state), (&mut walk, pieces), &mut steps);
+                self.push_steps(steps, ticket);
+                self.queue.finish();
+            }
             Task::Visit(batch, ticket) => self.visit(state, batch, ticket),
             Task::Help(work) => {
                 work(self);
@@ -288,7 +287,7 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
     }
 
     fn read_dir(&self, state: &mut V::State, directory: &PendingDir, ticket: Ticket) {
-        let (report, items) = self.reader.read(directory, &|| self.keeps_going()).into_parts();
+        let (report, items) = self.reader.read(directory, &|| self.keeps_going());
         let mut steps = Steps::new(self.visitor.may_stop_early());
         steps.add_directory(report);
         for item in items {
@@ -306,48 +305,76 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
         self.queue.finish();
     }
 
-    fn select(&self, state: &mut V::State, chunk: &SelectionChunk, ticket: Ticket) {
-        let mut steps = Steps::new(self.visitor.may_stop_early());
-        self.add_selected(Some(state), chunk, &mut steps);
-        self.push_steps(steps, ticket);
-        self.queue.finish();
-    }
-
-    /// Adds the steps of a part of a selection. Only inline visits need a state.
+    /// Adds the steps of so many pieces of a selection. Only inline visits need a state.
     fn add_selected(
         &self,
         mut state: Option<&mut V::State>,
-        chunk: &SelectionChunk,
+        (walk, pieces): (&mut SelectionWalk, usize),
         steps: &mut Steps<V::Output>,
     ) {
-        let mut visited = 0;
-        for (position, (index, item)) in chunk.items().enumerate() {
-            if position.is_multiple_of(ITEMS_PER_CHECK) && !self.keeps_going() {
-                steps.list.push(Step::Select(chunk.from(index)));
+        let (options, mut visited) = (self.reader.options(), 0);
+        for number in 0..pieces {
+            if number.is_multiple_of(PIECES_PER_CHECK) && !self.keeps_going() {
+                let rest = pieces - number;
+                steps.list.push(Step::Select(walk.split_off(rest, options), rest));
                 break;
             }
-            let files = match item {
-                SelectedItem::Directory(report) => {
-                    steps.add_selected_directory(report);
-                    continue;
+            match walk.next(options) {
+                None => break,
+                Some(Piece::Directory(dir)) => {
+                    let (selection, all) = (walk.selection(), walk.selection().below(dir));
+                    let files = UnopenedFiles::Below(selection, all.clone());
+                    let count = steps.add_ready(|ready| {
+                        let count = match files.counts() {
+                            _ if options.max_depth.is_some() => None,
+                            (0, 0) => Some(0),
+                            (0, _) if !options.directories => Some(0),
+                            _ if !self.visitor.visits_few() => None,
+                            _ => {
+                                let results = ready.results.get_or_insert_default();
+                                self.visitor.visit_unopened(&files, &mut lock(results))
+                            }
+                        };
+                        let reported = if count.is_some() { all } else { dir..dir + 1 };
+                        selection.add_reports(reported, &mut ready.report);
+                        count
+                    });
+                    if let Some(count) = count {
+                        visited += count;
+                        walk.skip();
+                    }
                 }
-                SelectedItem::Files(files) => files,
-            };
-            let unopened = steps.add_results(|results| {
-                self.visitor.visit_unopened(&item.unopened(), &mut lock(results))
-            });
-            match (unopened, state.as_deref_mut().filter(|_| V::INLINE)) {
-                (Some(count), _) => visited += count,
-                (None, Some(state)) => {
-                    let batch = self.reader.batch(files);
-                    steps.add_results(|results| self.visitor.visit(state, &batch, self, results));
-                }
-                (None, None) => {
-                    steps.list.push(Step::Visit(files.root(), self.reader.batch(files)));
+                Some(Piece::Files(dir, range)) => {
+                    let batch = self.reader.batch(walk, dir, range);
+                    visited += self.add_batch(state.as_deref_mut(), (walk.root(), batch), steps);
                 }
             }
         }
         self.count(visited, 0);
+    }
+
+    /// Adds what is known of a batch without opening files, returning how many they are, else its visit. Only
+    /// inline visits need a state.
+    fn add_batch(
+        &self,
+        state: Option<&mut V::State>,
+        (root, batch): (usize, Batch),
+        steps: &mut Steps<V::Output>,
+    ) -> u64 {
+        let state = state.filter(|_| V::INLINE);
+        let is_inline = state.is_some();
+        let count = steps.add_results(|results| {
+            let files = UnopenedFiles::Batch(&batch);
+            let count = self.visitor.visit_unopened(&files, &mut lock(results));
+            if let (None, Some(state)) = (count, state) {
+                self.visitor.visit(state, &batch, self, results);
+            }
+            count
+        });
+        if count.is_none() && !is_inline {
+            steps.list.push(Step::Visit(root, batch));
+        }
+        count.unwrap_or(0)
     }
 
     /// Gives the steps the place of the task that they follow from, and queues those that are still
@@ -363,7 +390,9 @@ impl<V: Visitor, S: ResultSink<V::Output>> Walk<V, S> {
                 Step::ReadDir(directory) => {
                     tasks.push((directory.root_number(), Task::ReadDir(directory, ticket)));
                 }
-                Step::Select(chunk) => tasks.push((chunk.place().0, Task::Select(chunk, ticket))),
+                Step::Select(walk, pieces) => {
+                    tasks.push((walk.root(), Task::Select(walk, pieces, ticket)));
+                }
                 Step::Rest => rest = Some(ticket),
                 Step::Ready(ready) => {
                     buffer.put(ticket, Slot::Ready(ready));

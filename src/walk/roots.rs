@@ -12,11 +12,12 @@ use crate::output::{ReadError, ScanStats};
 use crate::text_format::TextFormat;
 use crate::walk::changed::ChangedFiles;
 use crate::walk::directory::{
-    DirHandle, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir, parent_len,
+    DirHandle, DirListing, DirectoryReport, FileId, FilteredDir, OpenCount, OpenDir, PendingDir,
+    parent_len,
 };
 use crate::walk::globs::PathFilter;
 use crate::walk::ignore_rules::{IgnoreFiles, IgnoreRules, RuleMatch};
-use crate::walk::selection::{Selection, SelectionLookup};
+use crate::walk::visible_tree::{ReadTree, VisibleTree};
 use crate::walk::visitor::Batch;
 use ripkit_fs::os::{Dir, Kind, Volume};
 use ripkit_fs::{Access, IoResultExt, Workspace, WorkspacePath, escape};
@@ -78,19 +79,15 @@ pub(crate) trait DirSource: fmt::Debug + Send + Sync {
         above.enter(workspace, (dir, prefix), IgnoreFiles::probe(dir), warnings)
     }
 
-    /// What a whole walk visits, if that is known without reading any directory; `tasks` are its
-    /// first ones.
-    fn selection(&self, _options: &WalkOptions, _tasks: &[InitialTask]) -> SelectionLookup {
-        SelectionLookup::Unknown
+    /// The tree below a root of a walk, an empty one where one that is read now would be kept; none if nothing is
+    /// known.
+    fn tree(&self, _options: &WalkOptions, _root: &PendingDir) -> Option<ReadTree> {
+        None
     }
 
-    /// Keeps what a walk visits, after a look-up that wanted it.
-    fn keep_selection(
-        &self,
-        _options: &WalkOptions,
-        _tasks: &[InitialTask],
-        _selection: &Arc<Selection>,
-    ) {
+    /// Keeps a tree of which something was read.
+    fn keep_tree(&self, _options: &WalkOptions, tree: VisibleTree) -> Arc<VisibleTree> {
+        Arc::new(tree)
     }
 
     /// An entry that is known without checking it: what it is, and what the index knows it by.
@@ -153,7 +150,7 @@ pub(crate) struct DirContents {
     volume: Volume,
     /// The rules in force inside it.
     rules: IgnoreRules,
-    filtered: Arc<FilteredDir>,
+    filtered: FilteredDir,
     /// Whether it was found unchanged in the cache.
     is_unchanged: bool,
 }
@@ -163,7 +160,7 @@ impl DirContents {
     pub(crate) fn new(
         (handle, volume): (DirHandle, Volume),
         rules: IgnoreRules,
-        filtered: Arc<FilteredDir>,
+        filtered: FilteredDir,
     ) -> DirContents {
         DirContents { handle, volume, rules, filtered, is_unchanged: false }
     }
@@ -186,13 +183,27 @@ impl DirContents {
         &self.rules
     }
 
-    pub(super) fn filtered(&self) -> &Arc<FilteredDir> {
-        &self.filtered
+    /// What remains of its entries.
+    pub(super) fn listing(&self) -> &Arc<DirListing> {
+        &self.filtered.listing
     }
 
-    /// Whether it was found unchanged in the cache.
-    pub(super) fn is_unchanged(&self) -> bool {
-        self.is_unchanged
+    /// Takes the report of the others.
+    pub(super) fn take_report(&mut self) -> DirectoryReport {
+        std::mem::take(&mut self.filtered.report)
+    }
+
+    /// Applies the caller's filter, as [`FilteredDir::narrowed`] does.
+    pub(super) fn narrow(&mut self, filter: &PathFilter, place: (&[u8], usize)) {
+        if let Some(narrowed) = self.filtered.narrowed(filter, place) {
+            self.filtered = narrowed;
+        }
+    }
+
+    /// The subdirectory at `index` of what remains of this directory.
+    pub(super) fn child(&self, directory: &PendingDir, index: usize) -> PendingDir {
+        let (name, _) = self.listing().get(index).expect("it is an entry of the listing");
+        directory.child((self.handle.clone(), name), &self.rules, self.is_unchanged)
     }
 }
 
@@ -290,10 +301,15 @@ impl WalkOptions {
         self.inner().any(|inner| inner.starts_with(directory))
     }
 
-    /// What limits the depth of the walk, beside its roots.
-    pub(crate) fn depth_key(&self) -> (Option<usize>, Vec<Vec<u8>>) {
-        let inner = self.inner().filter(|_| self.max_depth.is_some());
-        (self.max_depth, inner.cloned().collect())
+    /// Whether a walk visits an entry of a directory of which it wants so many levels, regardless of its rules.
+    pub(super) fn visits(&self, kind: Kind, levels: usize, path: &dyn Fn() -> Vec<u8>) -> bool {
+        match kind {
+            Kind::Directory => {
+                let reaches = || self.resume.is_none() || self.reaches_itself(&path());
+                self.directories && levels > 0 && reaches()
+            }
+            _ => levels > 0 || self.names(&path()),
+        }
     }
 
     /// Whether the walk begins at the root of the workspace.
@@ -313,13 +329,8 @@ impl WalkOptions {
     }
 
     /// Whether a directory itself, regardless of its entries, lies past the position to resume at.
-    pub(super) fn reaches_itself(&self, path: &[u8]) -> bool {
+    fn reaches_itself(&self, path: &[u8]) -> bool {
         self.resume.as_ref().is_none_or(|resume| resume.precedes(path, b"/"))
-    }
-
-    /// Whether the position to resume at lies below the directory of this prefix.
-    pub(crate) fn resumes_below(&self, prefix: &[u8]) -> bool {
-        self.resume.as_ref().is_some_and(|resume| resume.path.starts_with(prefix))
     }
 
     /// Whether an entry, or something below it, lies past the position to resume at.

@@ -1,11 +1,14 @@
 //! The interface between a walk and what it is run for: batches of files go to a [`Visitor`], whose
 //! results go to a [`ResultSink`] in path order.
 
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Mutex};
 
+use memchr::memmem;
+
 use crate::walk::directory::{DirHandle, DirListing, DirectoryReport, EntryRef, FileId};
-use crate::walk::selection::UnopenedFiles;
+use crate::walk::selection::{FileWord, Selection, push_files};
 use ripkit_fs::os::Kind;
 
 /// The maximum number of entries in a batch: few enough to distribute over threads, and enough to be
@@ -64,11 +67,6 @@ impl Batch {
         self.base_len
     }
 
-    /// The listing, and which of its entries the batch holds.
-    pub(super) fn listing(&self) -> (&Arc<DirListing>, Range<usize>) {
-        (&self.listing, self.range.clone())
-    }
-
     /// The entries by name and kind, in path order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], Kind)> + Clone {
         self.range.clone().filter_map(|index| self.listing.get(index))
@@ -98,6 +96,63 @@ impl Batch {
     /// The path in the workspace of one of its entries.
     pub(crate) fn path(&self, name: &[u8]) -> Vec<u8> {
         [&*self.prefix, name].concat()
+    }
+}
+
+/// Files that perhaps need not be opened.
+#[derive(Debug)]
+pub(crate) enum UnopenedFiles<'a> {
+    Batch(&'a Batch),
+    /// Those of a directory of a selection, and of all directories below it.
+    Below(&'a Selection, Range<usize>),
+}
+
+impl UnopenedFiles<'_> {
+    /// By their numbers; none if the index does not know one of them.
+    pub(crate) fn files(&self) -> Option<Cow<'_, [FileWord]>> {
+        match self {
+            UnopenedFiles::Batch(batch) => {
+                let mut words = Vec::new();
+                (push_files(&mut words, batch.files()) == 0).then_some(Cow::Owned(words))
+            }
+            UnopenedFiles::Below(selection, dirs) => selection.files(dirs).map(Cow::Borrowed),
+        }
+    }
+
+    /// The batch that they are, so that each may be looked at.
+    pub(crate) fn batch(&self) -> Option<&Batch> {
+        match self {
+            UnopenedFiles::Batch(batch) => Some(batch),
+            UnopenedFiles::Below(..) => None,
+        }
+    }
+
+    /// How many of them are no directories, and how many are.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        match self {
+            UnopenedFiles::Batch(batch) => {
+                let kinds = batch.entries().map(|(_, kind)| u64::from(kind == Kind::Directory));
+                let directories: u64 = kinds.sum();
+                (batch.range.len() as u64 - directories, directories)
+            }
+            UnopenedFiles::Below(selection, dirs) => selection.counts(dirs),
+        }
+    }
+
+    /// Whether a name in one of their directories has these bytes.
+    pub(crate) fn have_name_with(&self, bytes: &memmem::Finder<'_>) -> bool {
+        match self {
+            UnopenedFiles::Batch(batch) => batch.listing.have_name_with(bytes),
+            UnopenedFiles::Below(selection, dirs) => selection.have_name_with(dirs, bytes),
+        }
+    }
+
+    /// One of the last of them, before which none is missing.
+    pub(crate) fn last(&self) -> Option<EntryRef> {
+        match self {
+            UnopenedFiles::Batch(batch) => Some(batch.entry(batch.range.len().checked_sub(1)?)),
+            UnopenedFiles::Below(selection, dirs) => selection.last(dirs),
+        }
     }
 }
 

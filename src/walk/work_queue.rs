@@ -8,14 +8,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::pool::lock;
 use crate::walk::directory::PendingDir;
 use crate::walk::reorder_buffer::Ticket;
-use crate::walk::selection::SelectionChunk;
+use crate::walk::selection_walk::SelectionWalk;
 use crate::walk::visitor::{Batch, SharedWork};
 
 /// A unit of work; its results take the place of the ticket.
 pub(crate) enum Task {
     ReadDir(PendingDir, Ticket),
-    /// Visit a part of a selection.
-    Select(SelectionChunk, Ticket),
+    /// Visit so many pieces of a selection.
+    Select(SelectionWalk, usize, Ticket),
     Visit(Batch, Ticket),
     /// Help another thread with its visit.
     Help(SharedWork),
@@ -26,7 +26,7 @@ impl Task {
     fn path(&self) -> Vec<u8> {
         match self {
             Task::ReadDir(directory, _) => directory.prefix().to_vec(),
-            Task::Select(chunk, _) => chunk.place().1,
+            Task::Select(walk, ..) => walk.next_path(),
             Task::Visit(batch, _) => batch.first_path(),
             Task::Help(_) => Vec::new(),
         }

@@ -15,7 +15,7 @@ use super::*;
 use crate::index::file_table::FileTable;
 use crate::index::signatures::BitsPerByte;
 use crate::index::snapshot::Snapshot;
-use crate::walk::{DirectoryReport, OpenCount, RuleMatch};
+use crate::walk::{OpenCount, RuleMatch};
 use ripkit_fs::RecentFingerprint;
 use ripkit_fs::os::Dir;
 
@@ -81,32 +81,6 @@ fn who_watches_is_believed_from_its_beginning_to_the_next_change() {
 }
 
 #[test]
-fn a_way_to_walk_is_remembered_and_only_the_last_few() {
-    let temporary = TempDir::new().unwrap();
-    let cached = cached(temporary.path(), Arc::default());
-    let (counted, budget) = (AtomicU64::new(0), MemoryBudget::new(10_000));
-    let filter = |hidden, no_ignore, drop_noise, contents| {
-        let rules = IgnoreRules::default();
-        let key = FilterKey { rules, hidden, no_ignore, drop_noise, contents };
-        cached.filtered(key, &budget, || {
-            counted.fetch_add(1, Ordering::Relaxed);
-            FilteredDir { listing: Arc::default(), report: DirectoryReport::default() }
-        });
-        counted.load(Ordering::Relaxed)
-    };
-    assert_eq!(filter(true, false, false, false), 1);
-    assert_eq!(filter(false, true, false, false), 2);
-    assert_eq!(filter(false, false, true, false), 3);
-    assert_eq!(filter(false, false, false, true), 4);
-    assert_eq!(filter(true, false, false, false), 4);
-    assert_eq!(filter(false, false, false, false), 5);
-    assert_eq!(filter(true, false, false, false), 6, "it had to go");
-    assert_eq!(lock(&cached.filtered).len(), MAX_FILTERED);
-    drop(cached);
-    assert_eq!(budget.used(), 0);
-}
-
-#[test]
 fn rules_are_read_again_only_when_their_files_or_those_above_change() {
     let temporary = TempDir::new().unwrap();
     let root = temporary.path();
@@ -168,16 +142,7 @@ fn without_room_rules_are_read_each_time() {
         let (workspace, none) = (Workspace::open(root).unwrap(), IgnoreRules::default());
         let enter = || cached.enter(&workspace, &none, &open, &mut Vec::new(), with).unwrap();
         let rules = enter();
-        assert_eq!((rules.are_reserved(), enter().is_same(&rules)), (is_kept, is_kept));
-        let key = || {
-            let rules = rules.clone();
-            FilterKey { rules, hidden: true, no_ignore: false, drop_noise: true, contents: true }
-        };
-        let filtered = |report| FilteredDir { listing: Arc::default(), report };
-        let first = cached.filtered(key(), cache.budget(), || filtered(DirectoryReport::default()));
-        let second =
-            cached.filtered(key(), cache.budget(), || filtered(DirectoryReport::default()));
-        assert_eq!(Arc::ptr_eq(&first, &second), is_kept);
+        assert_eq!(enter().is_same(&rules), is_kept);
         assert_eq!(cache.bytes() > 0, is_kept);
     }
 }

@@ -1,4 +1,4 @@
-//! Which walks keep what they visit, and for how long.
+//! Which trees are kept, and for how long what walks visit of them.
 
 #![allow(
     clippy::disallowed_methods,
@@ -18,10 +18,12 @@ use crate::context::Call;
 use crate::index::file_table::FileTable;
 use crate::index::signatures::BitsPerByte;
 use crate::index::snapshot::Snapshot;
+use crate::output::ScanStats;
 use crate::pool::Pool;
 use crate::test_rng::{TestRng, rounds};
 use crate::walk::{
-    Batch, DirectoryReport, ResultSink, Scope, Visitor, Walk, WalkControl, WalkRoot,
+    Batch, DirSource, DirectoryReport, PathFilter, ResultSink, Scope, Visitor, Walk, WalkControl,
+    WalkRoot,
 };
 use ripkit_fs::Workspace;
 
@@ -49,14 +51,14 @@ impl Visitor for PathCollector {
 #[derive(Debug, Default, PartialEq)]
 struct Visited {
     paths: Vec<String>,
-    ignored: u64,
-    directories: u64,
+    stats: ScanStats,
+    skipped_entries: Vec<Vec<u8>>,
 }
 
 impl ResultSink<Vec<String>> for Visited {
     fn directory(&mut self, report: DirectoryReport) {
-        self.ignored += report.stats.skipped.ignored_files;
-        self.directories += report.stats.directories;
+        self.stats.absorb(report.stats);
+        self.skipped_entries.extend(report.skipped_entries.into_iter().map(|entry| entry.path));
     }
 
     fn results(&mut self, paths: Vec<String>) -> ControlFlow<()> {
@@ -94,23 +96,28 @@ impl Tree {
     }
 
     fn visited(&self, options: WalkOptions) -> Visited {
-        let roots = WalkRoot::resolve(&self.workspace, &[]).unwrap();
+        self.visited_below(&[], options).unwrap()
+    }
+
+    /// What a walk of these paths visits; none if one of them does not exist.
+    fn visited_below(&self, paths: &[String], options: WalkOptions) -> Option<Visited> {
+        let roots = WalkRoot::resolve(&self.workspace, paths).ok()?;
         let (pool, call) = (Pool::new(1), Call::default());
         let scope = Scope::new(&self.workspace, &pool, &call);
         let sink = (PathCollector, Visited::default());
         let (visited, incomplete) =
             Walk::run(scope, WalkOptions { roots, ..options }, sink).unwrap();
         assert_eq!(incomplete, None);
-        visited
+        Some(visited)
     }
 
     fn states(&self) -> Vec<State> {
-        let states = lock(&self.snapshot.selections().0);
+        let states = lock(&self.snapshot.trees().0);
         states.iter().map(|(_, state)| state.clone()).collect()
     }
 
-    /// The only selection that is kept.
-    fn kept(&self) -> Arc<KeptSelection> {
+    /// The only tree that is kept.
+    fn kept(&self) -> Arc<KeptTree> {
         match self.states().as_slice() {
             [State::Kept(kept)] => kept.clone(),
             states => panic!("{states:?}"),
@@ -123,7 +130,7 @@ fn all() -> WalkOptions {
 }
 
 #[test]
-fn the_second_of_equal_walks_keeps_what_it_visits_until_a_listing_changes() {
+fn the_second_of_equal_walks_keeps_the_tree_until_a_listing_changes() {
     let tree = Tree::new(true);
     assert_eq!(tree.walk(all()), 2);
     assert!(matches!(tree.states().as_slice(), [State::Seen]));
@@ -140,7 +147,7 @@ fn the_second_of_equal_walks_keeps_what_it_visits_until_a_listing_changes() {
 }
 
 #[test]
-fn a_new_ignore_rule_makes_another_selection() {
+fn a_new_ignore_rule_makes_another_tree() {
     let tree = Tree::new(true);
     let rules = tree.temporary.path().join("a/.ignore");
     std::fs::write(&rules, "nothing").unwrap();
@@ -152,28 +159,69 @@ fn a_new_ignore_rule_makes_another_selection() {
 }
 
 #[test]
-fn walks_with_other_options_have_selections_of_their_own() {
+fn walks_that_ignore_the_same_share_a_tree_whatever_they_visit_of_it() {
     let tree = Tree::new(true);
     let visible = || WalkOptions { hidden: false, ..all() };
     let filtered =
         || WalkOptions { filter: PathFilter::new(&["x".into()], &[], &[]).unwrap(), ..all() };
+    let shallow = || WalkOptions { max_depth: Some(1), ..all() };
+    let below = || {
+        let source = Arc::new(tree.snapshot.begin());
+        let options = WalkOptions { source: Some(source), ..all() };
+        tree.visited_below(&["b".to_owned()], options).unwrap().paths.len()
+    };
+    assert_eq!([tree.walk(shallow()), tree.walk(shallow())], [0, 0]);
+    assert!(tree.states().is_empty(), "they read little of it");
     for round in 0..3 {
-        let counts = [tree.walk(all()), tree.walk(visible()), tree.walk(filtered())];
-        assert_eq!(counts, [2, 1, 1], "{round}");
+        let counts = [
+            tree.walk(all()),
+            tree.walk(filtered()),
+            tree.walk(shallow()),
+            below(),
+            tree.walk(visible()),
+        ];
+        assert_eq!(counts, [2, 1, 0, 1, 1], "{round}");
     }
-    assert_eq!(tree.states().len(), 3);
+    assert_eq!(tree.states().len(), 2);
     assert!(tree.states().iter().all(|state| matches!(state, State::Kept(_))));
 }
 
 #[test]
-fn the_selections_of_the_latest_walks_are_kept() {
+fn what_lies_below_a_path_is_kept_without_the_rest_of_the_tree() {
     let tree = Tree::new(true);
-    for depth in 1..=MAX_SELECTIONS + 2 {
-        let limited = || WalkOptions { max_depth: Some(depth), ..all() };
-        tree.walk(limited());
-        tree.walk(limited());
+    for _ in 0..2 {
+        let source = Arc::new(tree.snapshot.begin());
+        let options = WalkOptions { source: Some(source), ..all() };
+        tree.visited_below(&["b".to_owned()], options).unwrap();
     }
-    assert_eq!(tree.states().len(), MAX_SELECTIONS);
+    let dirs =
+        |tree: &KeptTree| tree.dirs().iter().map(|dir| dir.prefix().to_vec()).collect::<Vec<_>>();
+    assert_eq!(dirs(&tree.kept()), [b"b/"]);
+}
+
+#[test]
+fn the_trees_of_the_latest_walks_are_kept_longer_than_that_others_were_seen() {
+    let tree = Tree::new(true);
+    let walk = |name: &str| {
+        std::fs::create_dir_all(tree.temporary.path().join(name)).unwrap();
+        let source = Arc::new(tree.snapshot.begin());
+        let options = WalkOptions { source: Some(source), ..all() };
+        tree.visited_below(&[name.to_owned()], options).unwrap();
+    };
+    walk("a");
+    walk("a");
+    for number in 0..MAX_TREES + 2 {
+        walk(&format!("d{number}"));
+    }
+    let is_kept = |state: &State| matches!(state, State::Kept(_));
+    assert_eq!(tree.states().len(), MAX_TREES);
+    assert_eq!(tree.states().iter().filter(|state| is_kept(state)).count(), 1);
+    for number in 0..MAX_TREES + 2 {
+        walk(&format!("d{number}"));
+        walk(&format!("d{number}"));
+    }
+    assert_eq!(tree.states().len(), MAX_TREES);
+    assert!(tree.states().iter().all(is_kept));
 }
 
 #[test]
@@ -206,8 +254,21 @@ fn change(dice: &mut TestRng, root: &Path) {
     };
 }
 
+/// A walk of any kind, with the paths where it begins.
+fn any_walk(dice: &mut TestRng) -> (Vec<String>, WalkOptions) {
+    let paths: &[&str] = [&[][..], &[], &["a"], &["b/a", "c"], &["a/b/c", "b.x"]][dice.below(5)];
+    let (included, excluded): (&[&str], &[&str]) =
+        [(&[][..], &[][..]), (&["b*"], &[]), (&[], &["b"]), (&["a/**/ab", "z"], &["c/a"])]
+            [dice.below(4)];
+    let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let filter = PathFilter::new(&owned(included), &owned(excluded), &[]).unwrap();
+    let max_depth = [None, None, Some(2)][dice.below(3)];
+    let directories = dice.below(2) == 0;
+    (owned(paths), WalkOptions { max_depth, directories, filter, ..all() })
+}
+
 #[test]
-fn a_selection_is_brought_up_to_date_after_any_change() {
+fn any_walk_of_a_kept_tree_visits_what_is_there_after_any_change() {
     let (mut updated, mut steps) = (0, 0);
     for seed in 1..=rounds(3) {
         let mut dice = TestRng(seed * 0x9e37_79b9);
@@ -217,21 +278,33 @@ fn a_selection_is_brought_up_to_date_after_any_change() {
             let directory = [name(9), name(3), name(1)].iter().collect::<PathBuf>();
             fs::create_dir_all(tree.temporary.path().join(directory)).unwrap();
         }
-        let mut before: Option<Arc<Selection>> = None;
+        let whole = |tree: &Tree| {
+            let states = lock(&tree.snapshot.trees().0);
+            states.iter().find_map(|(key, state)| match state {
+                State::Kept(kept) if key.0.is_empty() => Some(kept.clone()),
+                _ => None,
+            })
+        };
         for step in 0..100 {
             for _ in 0..=dice.below(3) {
                 change(&mut dice, tree.temporary.path());
             }
+            let before = whole(&tree);
             let source = Arc::new(tree.snapshot.begin());
-            let visited = tree.visited(WalkOptions { source: Some(source), ..all() });
-            assert_eq!(visited, tree.visited(all()), "seed {seed}, step {step}");
-            if let [State::Kept(kept)] = tree.states().as_slice() {
-                let now = kept.selection();
-                updated += u32::from(before.is_some_and(|before| now.is_update_of(&before)));
-                before = Some(now.clone());
+            let mut walks = [any_walk(&mut dice), any_walk(&mut dice), (Vec::new(), all())];
+            // Each of them may be the one that brings a tree up to date.
+            walks.rotate_left(dice.below(3));
+            for (paths, options) in walks {
+                let source: Option<Arc<dyn DirSource>> = Some(source.clone());
+                let visited = tree.visited_below(&paths, WalkOptions { source, ..options.clone() });
+                let expected = tree.visited_below(&paths, options);
+                assert_eq!(visited, expected, "seed {seed}, step {step}, {paths:?}");
+            }
+            if let Some((before, now)) = before.zip(whole(&tree)) {
+                updated += u32::from(!Arc::ptr_eq(before.tree(), now.tree()));
                 steps += 1;
             }
         }
     }
-    assert!(updated * 4 > steps, "of {steps} only {updated} were not made anew");
+    assert!(updated * 4 > steps, "of {steps} only {updated} brought the tree up to date");
 }
