@@ -54,6 +54,9 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// How many threads read skills.
 const SKILL_THREADS: usize = 4;
 
+/// How long a thread without a job waits for the next one before it ends.
+const IDLE: Duration = Duration::from_secs(10);
+
 /// How long calls may still answer after the end of the input.
 const GRACE: Duration = Duration::from_millis(250);
 
@@ -100,6 +103,8 @@ struct Shared {
     phase_changed: Condvar,
     /// There may be room for another answer, or a request was cancelled.
     has_room: Condvar,
+    /// For each lane: a job waits for a thread that is idle.
+    has_job: [Condvar; LaneId::COUNT],
     /// Bytes of all [`Held`].
     held_bytes: AtomicUsize,
 }
@@ -107,8 +112,8 @@ struct Shared {
 impl Shared {
     /// Wakes up all threads, after something that each must notice.
     fn wake_all(&self) {
-        self.phase_changed.notify_all();
-        self.has_room.notify_all();
+        let jobs = self.has_job.iter();
+        jobs.chain([&self.phase_changed, &self.has_room]).for_each(Condvar::notify_all);
     }
 }
 
@@ -201,7 +206,16 @@ impl LaneId {
 struct Lane {
     max_threads: usize,
     threads: usize,
+    /// How many of the threads wait for a job.
+    idle: usize,
     waiting: VecDeque<Job>,
+}
+
+impl Lane {
+    /// How many threads have a job, or are about to take one.
+    fn running(&self) -> usize {
+        self.threads - self.idle
+    }
 }
 
 /// A request that needs a thread.
@@ -224,6 +238,7 @@ impl Stop {
             state: Mutex::default(),
             phase_changed: Condvar::new(),
             has_room: Condvar::new(),
+            has_job: Default::default(),
             held_bytes: AtomicUsize::new(0),
         }))
     }
@@ -284,6 +299,19 @@ impl Stop {
         };
         let left = deadline.saturating_duration_since(Instant::now());
         self.0.phase_changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Waits for a job of a lane. True if that took so long that the thread is to end.
+    fn wait_for_job<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        lane: LaneId,
+    ) -> (MutexGuard<'a, State>, bool) {
+        state.lane(lane).idle += 1;
+        let waited = self.0.has_job[lane as usize].wait_timeout(state, IDLE);
+        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.lane(lane).idle -= 1;
+        (state, waited.timed_out())
     }
 }
 
@@ -622,7 +650,10 @@ impl Session {
         let id = job.id.clone();
         let lane = state.lane(lane_id);
         lane.waiting.push_back(job);
-        if lane.threads >= lane.max_threads {
+        // Each thread that is idle takes one of those that wait.
+        if lane.waiting.len() <= lane.idle || lane.threads >= lane.max_threads {
+            drop(state);
+            self.stop.0.has_job[lane_id as usize].notify_one();
             return;
         }
         lane.threads += 1;
@@ -638,22 +669,29 @@ impl Session {
         }
     }
 
-    /// Carries out jobs of a lane until none waits or the session ends.
+    /// Carries out jobs of a lane until the session ends, or none comes for a long time.
     fn work(&self, lane_id: LaneId) {
         loop {
             let mut state = self.stop.lock();
+            let mut has_waited = false;
             let job = loop {
-                if state.stopped || state.lane(lane_id).waiting.is_empty() {
+                let is_empty = state.lane(lane_id).waiting.is_empty();
+                if state.stopped || is_empty && has_waited {
                     state.lane(lane_id).threads -= 1;
                     return self.stop.notify_if_ending(&state);
                 }
                 let reserved = state.running() * RESERVED_BYTES;
-                if state.unsent_bytes == 0 || state.unsent_bytes + reserved <= MAX_UNSENT_BYTES {
+                let has_room =
+                    state.unsent_bytes == 0 || state.unsent_bytes + reserved <= MAX_UNSENT_BYTES;
+                if is_empty {
+                    (state, has_waited) = self.stop.wait_for_job(state, lane_id);
+                } else if !has_room {
+                    state = self.stop.wait_for_room(state);
+                } else {
                     let job = state.lane(lane_id).waiting.pop_front().expect("one waits");
                     state.running.insert(job.id.clone());
                     break job;
                 }
-                state = self.stop.wait_for_room(state);
             };
             drop(state);
             let id = job.id.clone();
@@ -776,7 +814,7 @@ impl State {
     }
 
     fn running(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.threads).sum()
+        self.lanes.iter().map(Lane::running).sum()
     }
 
     /// Why a request with this id is not carried out, if it is not.
