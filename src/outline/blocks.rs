@@ -6,7 +6,8 @@
 //!   indentation in between, such as a label or most raw strings, does not matter.
 //! - By indentation, as in Python: the line before the next one that is not deeper.
 //! - With the word `end`, at the same indentation.
-//! - Headings and sections: the line before the next one of the same or a higher level.
+//! - Headings and sections: the line before the next one of the same or a higher level; a table of TOML ends
+//!   before one that is not in it.
 //! - Forms of Lisp: the line before the next form in column 0.
 
 use bstr::ByteSlice;

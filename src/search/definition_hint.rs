@@ -43,7 +43,10 @@ pub(super) fn name_of<'a>(pattern: &PatternOptions<'a>) -> Option<&'a str> {
     let text = pattern.pattern;
     let text = if pattern.literal { text } else { text.trim_start_matches("\\b") };
     let text = if pattern.literal { text } else { text.trim_end_matches("\\b") };
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    // In a regex a dollar is the end of the line.
+    let is_part = |letter: char| {
+        letter.is_ascii_alphanumeric() || letter == '_' || letter == '$' && pattern.literal
+    };
     let is_name = text.len() > 1
         && text.chars().all(is_part)
         && !text.starts_with(|first: char| first.is_ascii_digit());

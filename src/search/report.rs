@@ -264,42 +264,45 @@ impl SearchOutput {
         lines.collect::<Vec<_>>().join("\n")
     }
 
+    /// How much of all is shown, where something is not.
+    fn cut_line(&self, format: &TextFormat) -> Option<String> {
+        let Some(truncation) = self.format.truncation else {
+            return self.total.as_ref().map(|total| format!("... ({} of {total})", self.results));
+        };
+        let (one, many) = match self.format.mode {
+            OutputMode::Content => ("match", "matches"),
+            OutputMode::Values => ("value", "values"),
+            _ => ("file", "files"),
+        };
+        let line = match &self.total {
+            Some(total) if format.style() == TextStyle::Compact => {
+                let why = truncation.reason(self.format.text_bytes);
+                format!("... ({} of {total}{why})", self.results)
+            }
+            total => {
+                let shown = counted(self.results, one, many);
+                let line = truncation.line(&shown, self.format.text_bytes);
+                let total = total.as_ref().map(|total| format!(", {} of {total}", self.results));
+                line + &total.unwrap_or_default()
+            }
+        };
+        let distinct = self.distinct.map(|all| format!(", {all} distinct values in all"));
+        Some(line + &distinct.unwrap_or_default())
+    }
+
     /// The lines that follow the matches.
     fn footer(&self, format: &TextFormat) -> Vec<String> {
         let mut lines = Vec::new();
+        let directories = self.directories.iter().map(ToString::to_string);
         if let Some(total) = self.summed() {
             lines.push(format!("{total}:"));
-            lines.extend(self.directories.iter().map(ToString::to_string));
-            lines.push(format!("For each file, pass {}.", format.argument_name("max_results")));
-        } else if let Some(truncation) = self.format.truncation {
-            let (one, many) = match self.format.mode {
-                OutputMode::Content => ("match", "matches"),
-                OutputMode::Values => ("value", "values"),
-                _ => ("file", "files"),
-            };
-            let line = match &self.total {
-                Some(total) if format.style() == TextStyle::Compact => {
-                    let why = truncation.reason(self.format.text_bytes);
-                    format!("... ({} of {total}{why})", self.results)
-                }
-                total => {
-                    let shown = counted(self.results, one, many);
-                    let line = truncation.line(&shown, self.format.text_bytes);
-                    let total =
-                        total.as_ref().map(|total| format!(", {} of {total}", self.results));
-                    line + &total.unwrap_or_default()
-                }
-            };
-            let distinct = self.distinct.map(|all| format!(", {all} distinct values in all"));
-            lines.push(line + &distinct.unwrap_or_default());
-        } else if let Some(total) = &self.total {
-            lines.push(format!("... ({} of {total})", self.results));
-        }
-        if let (Some(line), None, false) =
-            (lines.last_mut(), self.summed(), self.directories.is_empty())
-        {
-            line.push_str("; all by directory:");
-            lines.extend(self.directories.iter().map(ToString::to_string));
+            lines.extend(directories);
+            let all = format.argument("max_results", total.files);
+            lines.push(format!("For each file, pass {all}."));
+        } else {
+            let folds = if self.directories.is_empty() { "" } else { "; all by directory:" };
+            lines.extend(self.cut_line(format).map(|line| line + folds));
+            lines.extend(directories);
         }
         lines.extend(self.definitions.iter().map(DefinitionLine::text));
         if let (Some(why), true) = (self.incomplete, self.matches > 0) {

@@ -130,7 +130,8 @@ impl Drop for IndexServer {
 fn serve(index: &Index, listener: &Listener) {
     loop {
         match listener.accept() {
-            // What fails, or panics, is one question: whoever asked it searches without an index.
+            // An answer that fails or panics ends this connection only; the search that asked goes on without
+            // an index.
             Ok(mut connection) => {
                 let _ = catch_unwind(AssertUnwindSafe(|| answer(index, &mut connection)));
             }

@@ -120,9 +120,8 @@ impl Tool for UndoChange {
             }
             (None, true) => newest,
             (None, false) => {
-                let since = steps.iter().rev().take_while(|step| !step.is_undo());
-                if args.redo && !newest.is_empty() && since.into_iter().any(|step| !step.is_redo())
-                {
+                let mut since = steps.iter().rev().take_while(|step| !step.is_undo());
+                if args.redo && !newest.is_empty() && since.any(|step| !step.is_redo()) {
                     return Err(outdated());
                 }
                 newest.into_iter().take(1).collect()

@@ -83,7 +83,7 @@ impl Selection {
             report.stats == usual && report.skipped_entries.is_empty() && !report.interrupted;
         let report = (!is_usual).then(|| Arc::new(report.clone()));
         let dir = SelectedDir { of: of.clone(), listing: listing.clone(), report, end: 0 };
-        let mut sums = self.sums.last().copied().unwrap_or_default();
+        let mut sums = self.sums_before(self.dirs.len());
         let is_file = |index: &usize| listing.kind(*index) != Some(Kind::Directory);
         let files = (0..listing.len()).filter(is_file).map(|index| listing.file(index));
         sums.files += files.clone().count() as u64;
@@ -100,7 +100,7 @@ impl Selection {
     pub(super) fn push_from(&mut self, other: &Selection, index: usize) {
         let (before, after) = (other.sums_before(index), other.sums_before(index + 1));
         self.words.extend_from_slice(&other.words[before.words..after.words]);
-        let mut sums = self.sums.last().copied().unwrap_or_default();
+        let mut sums = self.sums_before(self.dirs.len());
         sums.files += after.files - before.files;
         sums.subdirectories += after.subdirectories - before.subdirectories;
         sums.unknown += after.unknown - before.unknown;
@@ -159,6 +159,7 @@ impl Selection {
         listings + size_of_val(&*self.dirs) + size_of_val(&*self.words) + size_of_val(&*self.sums)
     }
 
+    /// What the directories before `index` add up to.
     fn sums_before(&self, index: usize) -> Sums {
         index.checked_sub(1).map_or_else(Sums::default, |last| self.sums[last])
     }

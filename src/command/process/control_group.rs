@@ -65,6 +65,8 @@ impl ControlGroup {
         }
     }
 
+    /// What the kernel says in this file. One that cannot be read says nothing: the group has no members that
+    /// are known, and is not known to be empty.
     fn read(&self, file: &str) -> String {
         fs::read_to_string(self.path.join(file)).unwrap_or_default()
     }
